@@ -1,0 +1,1 @@
+"""What staff see of conversations."""

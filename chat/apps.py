@@ -1,0 +1,14 @@
+"""The chat app."""
+
+from django.apps import AppConfig
+
+
+class ChatConfig(AppConfig):
+    """Registers the system checks when the apps are loaded."""
+
+    name = "chat"
+    verbose_name = "Chat with the agent"
+
+    def ready(self) -> None:
+        """Import what registers itself."""
+        from chat import checks  # noqa: F401

@@ -1,0 +1,1 @@
+"""System checks: each wrong setting is named, with its remedy."""

@@ -1,0 +1,189 @@
+"""The pages of conversations: the list, one conversation, and what is done to it as a whole."""
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.vary import vary_on_headers
+
+from chat.forms import MessageForm, RenameForm
+from chat.models import Conversation, Inbox, Message
+from chat.runtime.states import InboxKind, Role
+
+PAGE_SIZE = 20  # conversations shown at once; about two screens
+SIDEBAR_SIZE = 30  # more are found by the list's search
+TITLE_LENGTH = 80  # of the title made from the first message; one line of the list
+
+
+def own(request: HttpRequest, pk: uuid.UUID) -> Conversation:
+    """Return the user's conversation; other people's do not exist for them."""
+    return get_object_or_404(Conversation, pk=pk, owner_id=request.user.pk)
+
+
+def is_fragment(request: HttpRequest) -> bool:
+    """Return whether htmx asks for a part of a page; going back in the history needs the whole page."""
+    return bool(request.htmx) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
+
+
+def found(conversations: QuerySet[Conversation], query: str) -> QuerySet[Conversation]:
+    """Return the conversations that have each word of the query in their title or in a message."""
+    for word in query.split():
+        # SQLite ignores case for ASCII letters only, so the usual forms of the word are looked for.
+        forms = {word, word.lower(), word.upper(), word.capitalize()}
+        in_title, in_text = Q(), Q()
+        for form in forms:
+            in_title |= Q(title__icontains=form)
+            in_text |= Q(text__icontains=form)
+        said = Message.objects.filter(in_text, conversation=OuterRef("pk")).exclude(role=Role.FEEDBACK)
+        conversations = conversations.filter(in_title | Exists(said))
+    return conversations
+
+
+def listing(request: HttpRequest) -> dict[str, Any]:
+    """Return one page of the user's conversations, newest first, with the time that the next page starts at."""
+    query = request.GET.get("q", "").strip()
+    conversations = found(Conversation.objects.filter(owner_id=request.user.pk), query)
+    before = moment(request.GET.get("before", ""))
+    if before:
+        conversations = conversations.filter(updated__lt=before)
+    page = list(conversations.order_by("-updated")[: PAGE_SIZE + 1])
+    more = page[PAGE_SIZE - 1].updated if len(page) > PAGE_SIZE else None
+    return {"conversations": page[:PAGE_SIZE], "query": query, "before": before, "more": more}
+
+
+def moment(text: str) -> datetime | None:
+    """Return the time that an address names, or None when it names none."""
+    try:
+        value = parse_datetime(text)
+    except ValueError:
+        return None
+    return value if value and timezone.is_aware(value) else None
+
+
+@never_cache
+@vary_on_headers("HX-Request")
+@require_safe
+def conversations(request: HttpRequest) -> HttpResponse:
+    """Show the list of conversations and the box that starts one; to htmx only the list."""
+    context = listing(request)
+    if is_fragment(request):
+        return render(request, "chat/_conversations.html", context)
+    form = MessageForm(initial={"id": uuid.uuid4()})
+    return render(request, "chat/list.html", {**context, "form": form, "examples": examples()})
+
+
+def examples() -> list[Any]:
+    """Return what the start page offers to ask."""
+    try:
+        from chat.llm.demo import EXAMPLES
+    except ImportError:
+        return []
+    return list(EXAMPLES)
+
+
+@require_POST
+def start(request: HttpRequest) -> HttpResponse:
+    """Start a conversation with its first message and go there; a repeat goes to the same one."""
+    form = MessageForm(request.POST)
+    if not form.is_valid():
+        context = {**listing(request), "form": form, "examples": examples()}
+        return render(request, "chat/list.html", context, status=422)
+    key, text = form.cleaned_data["id"], form.cleaned_data["text"]
+    try:
+        with transaction.atomic():
+            conversation = Conversation.objects.create(
+                pk=key, owner_id=request.user.pk, title=title_of(text), updated=timezone.now()
+            )
+            Inbox.objects.create(
+                conversation=conversation,
+                key=key,
+                kind=InboxKind.MESSAGE,
+                payload={"text": text},
+                user_id=request.user.pk,
+            )
+    except IntegrityError:
+        conversation = own(request, key)
+    return redirect(conversation)
+
+
+def title_of(text: str) -> str:
+    """Return the first line of a text, cut at a word where it is too long for a title."""
+    line = text.strip().splitlines()[0].strip()
+    if len(line) <= TITLE_LENGTH:
+        return line
+    cut = line[:TITLE_LENGTH].rsplit(" ", 1)[0]
+    return f"{cut}…"
+
+
+@never_cache
+@require_safe
+def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Show a conversation as it is now."""
+    shown = own(request, pk)
+    context = {
+        "conversation": shown,
+        "form": MessageForm(initial={"id": uuid.uuid4()}),
+        "recent": Conversation.objects.filter(owner_id=request.user.pk).order_by("-updated")[:SIDEBAR_SIZE],
+        "seq": shown.seq,
+        "messages": [],
+        "queue": [],
+    }
+    return render(request, "chat/conversation.html", context)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def rename(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Show the field for another title in place of the title, and take it."""
+    named = own(request, pk)
+    place = place_of(request)
+    if "cancel" in request.GET:
+        return shown_in(request, place, named)
+    form = RenameForm(request.POST or None, instance=named)
+    if request.method == "POST" and form.is_valid():
+        Conversation.objects.filter(pk=named.pk).update(title=form.cleaned_data["title"])
+        return shown_in(request, place, named) if is_fragment(request) else redirect(named)
+    context = {"conversation": named, "form": form, "place": place}
+    template = "chat/_rename.html" if is_fragment(request) else "chat/rename.html"
+    return render(request, template, context, status=422 if form.errors else 200)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Ask whether a conversation shall be deleted, and delete it."""
+    doomed = own(request, pk)
+    place = place_of(request)
+    if "cancel" in request.GET:
+        return shown_in(request, place, doomed)
+    if request.method == "POST":
+        doomed.delete()
+        if not is_fragment(request):
+            return redirect("conversations")
+        if place == "list":
+            return HttpResponse()  # the entry gives way to nothing
+        return HttpResponse(status=204, headers={"HX-Redirect": "/"})
+    template = "chat/_delete.html" if is_fragment(request) else "chat/delete.html"
+    return render(request, template, {"conversation": doomed, "place": place})
+
+
+def place_of(request: HttpRequest) -> str:
+    """Return where on the site a conversation is renamed or deleted: in the `list`, or on its own `page`."""
+    place = request.POST.get("place") or request.GET.get("place")
+    if place not in (None, "", "list", "page"):
+        raise Http404("Conversations are shown in the list or on a page.")
+    return place or "page"
+
+
+def shown_in(request: HttpRequest, place: str, conversation: Conversation) -> HttpResponse:
+    """Return a conversation's entry in the list, or the head of its page."""
+    template = "chat/_conversation_item.html" if place == "list" else "chat/_head.html"
+    return render(request, template, {"conversation": conversation})

@@ -1,0 +1,32 @@
+"""Settings of the test run: the site's own, without anything of the machine's environment."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+scratch = Path(tempfile.mkdtemp(prefix="agentsite-tests-"))
+atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+
+for name in (
+    "ALLOWED_HOSTS DEBUG HTTPS MAX_TURNS METRICS_TOKEN OPENAI_API_KEY OPENAI_BASE_URL OPENAI_MODEL REDIS_URL SIGNUP_OPEN"
+).split():
+    os.environ.pop(name, None)
+os.environ["SECRET_KEY"] = "only for tests; long enough for the system check that counts its characters"
+os.environ["DATA_DIR"] = str(scratch)
+# The whole run on another database: TEST_DATABASE_URL=postgresql://… uv run pytest
+os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
+
+from agentsite.settings import *  # noqa: E402, F403
+from agentsite.settings import DATABASES, STORAGES  # noqa: E402
+
+# A file: the in-memory database of a test run is shared between threads in a mode that locks whole tables.
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    DATABASES["default"]["TEST"] = {"NAME": str(scratch / "test.sqlite3")}
+
+# Nothing is collected for tests.
+STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+
+# Passwords need no protection here, and the real hasher takes most of a second.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
