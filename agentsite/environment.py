@@ -1,4 +1,4 @@
-"""The environment variables of the site, read once; what is wrong is kept and reported by the system checks."""
+"""The environment variables of the site, read once; what is wrong is kept for the system checks."""
 
 import ipaddress
 import os
@@ -27,11 +27,14 @@ SQLITE_OPTIONS = {
     # WAL lets readers go on while somebody writes; NORMAL is safe with it.
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA foreign_keys=ON;",
 }
+# An engine that answers nothing: a wrong address must not lead to another database unnoticed.
+NO_DATABASE = {"ENGINE": "django.db.backends.dummy"}
+
 POSTGRES_POOL = {
     # Connections are held for one query or transaction, so few serve many conversations.
     "min_size": 1,
     "max_size": 16,
-    "timeout": 20,
+    "timeout": 10,
 }
 
 
@@ -51,6 +54,10 @@ class Environment:
     variables: Mapping[str, str]
     wrong: list[Wrong] = field(default_factory=list)
 
+    def note(self, name: str, message: str, remedy: str) -> None:
+        """Keep what is wrong with a variable."""
+        self.wrong.append(Wrong(name, message, remedy))
+
     def text(self, name: str, default: str = "") -> str:
         """Return the variable without surrounding space, or the default when it is unset or empty."""
         return self.variables.get(name, "").strip() or default
@@ -62,7 +69,7 @@ class Environment:
             return default
         if word in YES or word in NO:
             return word in YES
-        self.wrong.append(Wrong(name, f"{word!r} is neither yes nor no.", f"Set {name} to 1 or 0, or unset it."))
+        self.note(name, f"{word!r} is neither yes nor no.", f"Set {name} to 1 or 0, or unset it.")
         return default
 
     def number(self, name: str, default: int, *, least: int = 1) -> int:
@@ -72,9 +79,7 @@ class Environment:
             return default
         if word.isascii() and word.isdigit() and int(word) >= least:
             return int(word)
-        self.wrong.append(
-            Wrong(name, f"{word!r} is not a whole number from {least} up.", f"Set {name} to such a number.")
-        )
+        self.note(name, f"{word!r} is not a whole number from {least} up.", f"Set {name} to such a number.")
         return default
 
     def words(self, name: str) -> list[str]:
@@ -97,9 +102,7 @@ class Environment:
         if not reason:
             return url
         accepted = ", ".join(f"{scheme}://" for scheme in schemes)
-        self.wrong.append(
-            Wrong(name, f"{without_password(url)!r} {reason}.", f"Use {accepted}, for example {example}")
-        )
+        self.note(name, f"{without_password(url)!r} {reason}.", f"Use {accepted}, for example {example}")
         return ""
 
 
@@ -115,27 +118,50 @@ def without_password(url: str) -> str:
 def database(environment: Environment, folder: Path) -> dict[str, Any]:
     """Return Django's configuration of the database: DATABASE_URL, or SQLite in the folder."""
     if not environment.text("DATABASE_URL"):
-        return sqlite(str(folder / "db.sqlite3"))
+        # The check of the data folder says why it can't be used.
+        file = folder / "db.sqlite3"
+        return NO_DATABASE if unusable(folder) else sqlite(file)
     example = "postgresql://user:password@localhost:5432/agentsite"
     url = environment.url("DATABASE_URL", DATABASE_SCHEMES, example)
     if not url:
-        # An engine that answers nothing: a wrong address must not lead to another database unnoticed.
-        return {"ENGINE": "django.db.backends.dummy"}
-    parsed = dict(dj_database_url.parse(url, conn_max_age=0))
+        return NO_DATABASE
+    parsed: dict[str, Any] = {**dj_database_url.parse(url, conn_max_age=0)}
     if not parsed.get("NAME"):
         message = f"{without_password(url)!r} names no database."
-        environment.wrong.append(Wrong("DATABASE_URL", message, f"End it with a name, for example {example}"))
-        return {"ENGINE": "django.db.backends.dummy"}
+        environment.note("DATABASE_URL", message, f"End it with a name, for example {example}")
+        return NO_DATABASE
     if url.startswith("sqlite"):
-        return sqlite(str(parsed["NAME"]))
+        file = Path(str(parsed["NAME"]))
+        reason = unusable(file.parent, file)
+        if not reason:
+            return sqlite(file)
+        message = f"{file} can't be a database: {reason}."
+        environment.note("DATABASE_URL", message, "Name a file in a folder that can be written.")
+        return NO_DATABASE
     # A pool replaces persistent connections, which Django's documentation advises against under ASGI.
     parsed["OPTIONS"] = {**parsed.get("OPTIONS", {}), "pool": POSTGRES_POOL}
     return parsed
 
 
-def sqlite(path: str) -> dict[str, Any]:
+def unusable(folder: Path, file: Path | None = None) -> str:
+    """Return why a folder (and a file in it) can't be written, or ""; makes them when they are missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if file:
+            file.touch()
+    except OSError as error:
+        return str(error.strerror).lower()
+    return "" if os.access(folder, os.W_OK | os.X_OK) else "permission denied"
+
+
+def sqlite(path: Path) -> dict[str, Any]:
     """Return the configuration of a SQLite file that many threads and processes write to."""
-    return {"ENGINE": "django.db.backends.sqlite3", "NAME": path, "CONN_MAX_AGE": 0, "OPTIONS": SQLITE_OPTIONS}
+    return {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(path),
+        "CONN_MAX_AGE": 0,
+        "OPTIONS": SQLITE_OPTIONS,
+    }
 
 
 def secret_key(environment: Environment, folder: Path) -> str:
@@ -161,10 +187,10 @@ def secret_key(environment: Environment, folder: Path) -> str:
         key = path.read_text().strip()
     except OSError as error:
         message = f"No secret key could be kept in {path}: {error.strerror}."
-        environment.wrong.append(Wrong("SECRET_KEY", message, remedy))
+        environment.note("SECRET_KEY", message, remedy)
         return secrets.token_urlsafe(50)
     if not key:
-        environment.wrong.append(Wrong("SECRET_KEY", f"{path} is empty.", "Delete the file, or set SECRET_KEY."))
+        environment.note("SECRET_KEY", f"{path} is empty.", "Delete the file, or set SECRET_KEY.")
         return secrets.token_urlsafe(50)
     return key
 

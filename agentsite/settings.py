@@ -1,4 +1,4 @@
-"""Settings of the site. Everything comes from the environment, and everything has a default for a first start."""
+"""Settings of the site, from the environment; everything has a default for a first start."""
 
 import os
 from pathlib import Path

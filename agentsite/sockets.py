@@ -61,7 +61,7 @@ def same_origin_only(application: Application) -> Application:
 
 
 def with_user(application: Application) -> Application:
-    """Return an application whose scope has `user` (maybe anonymous) and `session_key`, to check again later."""
+    """Return an application whose scope has `user` (maybe anonymous) and `session_key` (to check again)."""
 
     async def authenticated(scope: Scope, receive: Callable[..., Any], send: Callable[..., Any]) -> Any:
         try:

@@ -1,0 +1,1 @@
+"""Chat with an agent that answers with living user interfaces."""

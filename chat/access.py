@@ -4,12 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model, load_backend
+from django.contrib.auth import (
+    BACKEND_SESSION_KEY,
+    HASH_SESSION_KEY,
+    SESSION_KEY,
+    get_user_model,
+    load_backend,
+)
 from django.contrib.auth.middleware import LoginRequiredMiddleware
 from django.contrib.auth.models import AbstractBaseUser
 from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.backends.base import SessionBase
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render, resolve_url
 from django.utils.crypto import constant_time_compare
 from django.utils.module_loading import import_string
@@ -18,7 +24,7 @@ from django.utils.module_loading import import_string
 class LoginRequired(LoginRequiredMiddleware):
     """Sends anonymous people to the login page; from an htmx request the whole page goes there."""
 
-    def handle_no_permission(self, request: HttpRequest, view_func: Callable[..., Any]) -> HttpResponseBase:
+    def handle_no_permission(self, request: HttpRequest, view_func: Callable[..., Any]) -> Any:
         """Return the redirect that the request's sender follows."""
         htmx = getattr(request, "htmx", None)
         if not htmx:
@@ -30,7 +36,7 @@ class LoginRequired(LoginRequiredMiddleware):
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Return the page for a request without a valid token; an htmx page is loaded anew, which renews the token."""
+    """Return the page for a request without a valid token; htmx loads its page anew, with a fresh token."""
     if getattr(request, "htmx", None):
         return HttpResponse(status=403, headers={"HX-Refresh": "true"})
     return render(request, "403_csrf.html", {"reason": reason}, status=403)
@@ -38,7 +44,8 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def site(request: HttpRequest) -> dict[str, Any]:
     """Return what every page says about the site."""
-    return {"signup_open": settings.SIGNUP_OPEN, "demo_model": not (settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL)}
+    real_model = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
+    return {"signup_open": settings.SIGNUP_OPEN, "demo_model": not real_model}
 
 
 def session_user(session_key: str | None) -> AbstractBaseUser | None:
@@ -51,7 +58,7 @@ def session_user(session_key: str | None) -> AbstractBaseUser | None:
         return None
     store: type[SessionBase] = import_string(f"{settings.SESSION_ENGINE}.SessionStore")
     session = store(session_key)
-    backend_path = session.get(BACKEND_SESSION_KEY)
+    backend_path = session.get(BACKEND_SESSION_KEY, "")
     if SESSION_KEY not in session or backend_path not in settings.AUTHENTICATION_BACKENDS:
         return None
     user_id = get_user_model()._meta.pk.to_python(session[SESSION_KEY])

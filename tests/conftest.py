@@ -84,7 +84,9 @@ def redis_url() -> str:
 @pytest.fixture(scope="session")
 def postgres_url() -> str:
     """A PostgreSQL database for tests, which may empty it."""
-    return str(needs("DATABASE_URL_TEST, the address of a PostgreSQL database,", os.environ.get("DATABASE_URL_TEST")))
+    return str(
+        needs("DATABASE_URL_TEST, the address of a PostgreSQL database,", os.environ.get("DATABASE_URL_TEST"))
+    )
 
 
 # The site and the browser
@@ -124,7 +126,9 @@ def new_page(browser: Browser) -> Iterator[Callable[..., Page]]:
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(f"uncaught: {error}"))
-        page.on("console", lambda line: problems.append(line.text) if is_problem(line.type, line.text) else None)
+        page.on(
+            "console", lambda line: problems.append(line.text) if is_problem(line.type, line.text) else None
+        )
         return page
 
     yield make

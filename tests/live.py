@@ -66,7 +66,12 @@ class Site:
         """Start the process and return when it answers."""
         command = [sys.executable, "manage.py", "up", "--host", "127.0.0.1", "--port", str(self.port)]
         self.process = subprocess.Popen(
-            command, cwd=ROOT, env=self.environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            command,
+            cwd=ROOT,
+            env=self.environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
         )
         threading.Thread(target=self._read, args=(self.process,), daemon=True).start()
         give_up = time.monotonic() + START_TIMEOUT

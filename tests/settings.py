@@ -9,14 +9,16 @@ from pathlib import Path
 scratch = Path(tempfile.mkdtemp(prefix="agentsite-tests-"))
 atexit.register(shutil.rmtree, scratch, ignore_errors=True)
 
-for name in (
-    "ALLOWED_HOSTS DEBUG HTTPS MAX_TURNS METRICS_TOKEN OPENAI_API_KEY OPENAI_BASE_URL OPENAI_MODEL REDIS_URL SIGNUP_OPEN"
-).split():
+OURS = (
+    "ALLOWED_HOSTS DEBUG HTTPS MAX_TURNS METRICS_TOKEN OPENAI_API_KEY OPENAI_BASE_URL OPENAI_MODEL REDIS_URL"
+)
+for name in (*OURS.split(), "SIGNUP_OPEN"):
     os.environ.pop(name, None)
 os.environ["SECRET_KEY"] = "only for tests; long enough for the system check that counts its characters"
 os.environ["DATA_DIR"] = str(scratch)
-# The whole run on another database: TEST_DATABASE_URL=postgresql://… uv run pytest
-os.environ["DATABASE_URL"] = os.environ.get("TEST_DATABASE_URL", "")
+# TESTS_ON_POSTGRES=1 lets the whole run use the database that else only some tests use.
+on_postgres = os.environ.get("TESTS_ON_POSTGRES") == "1"
+os.environ["DATABASE_URL"] = os.environ["DATABASE_URL_TEST"] if on_postgres else ""
 
 from agentsite.settings import *  # noqa: E402, F403
 from agentsite.settings import DATABASES, STORAGES  # noqa: E402

@@ -48,7 +48,7 @@ def found(conversations: QuerySet[Conversation], query: str) -> QuerySet[Convers
 
 
 def listing(request: HttpRequest) -> dict[str, Any]:
-    """Return one page of the user's conversations, newest first, with the time that the next page starts at."""
+    """Return some of the user's conversations, newest first, and the time that the next ones start at."""
     query = request.GET.get("q", "").strip()
     conversations = found(Conversation.objects.filter(owner_id=request.user.pk), query)
     before = moment(request.GET.get("before", ""))
@@ -96,18 +96,19 @@ def start(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         context = {**listing(request), "form": form, "examples": examples()}
         return render(request, "chat/list.html", context, status=422)
-    key, text = form.cleaned_data["id"], form.cleaned_data["text"]
+    key, text, user_id = form.cleaned_data["id"], form.cleaned_data["text"], request.user.pk
+    assert user_id is not None  # the middleware lets nobody else in
     try:
         with transaction.atomic():
             conversation = Conversation.objects.create(
-                pk=key, owner_id=request.user.pk, title=title_of(text), updated=timezone.now()
+                pk=key, owner_id=user_id, title=title_of(text), updated=timezone.now()
             )
             Inbox.objects.create(
                 conversation=conversation,
                 key=key,
                 kind=InboxKind.MESSAGE,
                 payload={"text": text},
-                user_id=request.user.pk,
+                user_id=user_id,
             )
     except IntegrityError:
         conversation = own(request, key)
