@@ -4,7 +4,7 @@
 MAX_REPLY_CHARS = 16_000_000
 
 # Every block costs a row, a frame and a place on the page. Real replies have fewer than ten.
-MAX_BLOCKS = 200
+MAX_BLOCKS = 1_000
 
 # Text that may still become a fence line is withheld from the reader, so that must end somewhere.
 # Real info strings stay below a hundred characters.

@@ -40,6 +40,12 @@ def quoted(value: str) -> str:
     return '"' + " ".join(shown.split()) + '"'
 
 
+def _around(source_line: str, column: int) -> str:
+    """The part of a long line that surrounds the column."""
+    start = max(column - MAX_QUOTED_CHARS // 2, 0)
+    return source_line[start : start + MAX_QUOTED_CHARS]
+
+
 def unsupported_language(info: str, language: str, verb: str) -> Problem:
     """The problem of a block in another language than its verb takes."""
     accepted, example = ("Python", RUN_EXAMPLE) if verb == "run" else ("JSON", DATA_EXAMPLE)
@@ -92,7 +98,8 @@ def bad_json(reason: str, line: int, column: int, source_line: str) -> Problem:
     """The problem of a finished data block that is not JSON; line and column are counted from 1."""
     return Problem(
         ProblemCode.BAD_JSON,
-        f"The data block is not JSON: {reason} at line {line}, column {column} ({quoted(source_line)}). "
+        f"The data block is not JSON: {reason} at line {line}, column {column} "
+        f"({quoted(_around(source_line, column))}). "
         f"A data block holds exactly one JSON value without comments. Correct it and send the block again.",
     )
 
