@@ -1,0 +1,80 @@
+"""What the interpreter reports, told as the agent's own code sees it."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic_monty import MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError
+
+from chat.sandbox import hints
+from chat.sandbox.base import CodeError, ErrorFrame
+
+# Deep recursion has a thousand equal frames; the first and last few tell the story.
+FRAMES_SHOWN: Final = 6
+MESSAGE_CHARS: Final = 2_000
+LINE_CHARS: Final = 300
+PLACE: Final = re.compile(r"<python-input-(\d+)>")
+# The sandbox's name for an exception, where agent code knows it by another.
+NAMES: Final = {"KeyboardInterrupt": "Dismissed"}
+TIME_LIMIT: Final = re.compile(r"time limit exceeded")
+
+
+def frames(error: MontyError, places: Mapping[int, tuple[str, int]]) -> tuple[ErrorFrame, ...]:
+    """Return the frames in the agent's code, outermost first."""
+    if not isinstance(error, MontyRuntimeError | MontySyntaxError):
+        return ()
+    found = []
+    for frame in error.traceback():
+        place = PLACE.fullmatch(frame.filename)
+        if place is None or int(place[1]) not in places:
+            continue
+        label, first = places[int(place[1])]
+        name = frame.function_name or ""
+        found.append(
+            ErrorFrame(
+                label,
+                frame.line + first - 1,
+                (frame.source_line or "")[:LINE_CHARS],
+                "" if name in ("<module>", "<lambda>") else name,
+            )
+        )
+    if len(found) > FRAMES_SHOWN:
+        found = found[: FRAMES_SHOWN // 2] + found[-FRAMES_SHOWN // 2 :]
+    return tuple(found)
+
+
+def split(error: MontyError) -> tuple[str, str]:
+    """Return the exception's type and message."""
+    if isinstance(error, MontyCrashedError):
+        return "RuntimeError", "the sandbox's worker process ended unexpectedly"
+    if isinstance(error, MontyRuntimeError | MontySyntaxError):
+        text = error.display("type-msg")
+    else:
+        text = str(error)
+    kind, _, message = text.partition(": ")
+    if not re.fullmatch(r"[\w.]+", kind):
+        kind, message = "RuntimeError", text
+    return NAMES.get(kind, kind), message
+
+
+def told(error: MontyError, places: Mapping[int, tuple[str, int]], *, fatal: bool = False) -> CodeError:
+    """Return the error for model and page."""
+    kind, message = split(error)
+    if len(message) > MESSAGE_CHARS:
+        message = message[:MESSAGE_CHARS] + f"… ({len(message) - MESSAGE_CHARS} more characters)"
+    where = frames(error, places)
+    first = where[0] if where else None
+    return CodeError(
+        type=kind,
+        message=message,
+        line=first.line if first else None,
+        source_line=first.source_line if first else "",
+        frames=where,
+        hint=hints.for_error(kind, message, where[-1].source_line if where else ""),
+        fatal=fatal or isinstance(error, MontyCrashedError),
+    )
+
+
+def plain_error(kind: str, message: str, *, fatal: bool = False, **details: Any) -> CodeError:
+    """Return an error that this side found, with a hint where there is one."""
+    return CodeError(kind, message, hint=hints.for_error(kind, message, ""), fatal=fatal, **details)

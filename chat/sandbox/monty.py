@@ -1,0 +1,329 @@
+"""The sandbox on pydantic-monty: a pool of worker processes, one worker per open session."""
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from pydantic_monty import (
+    AsyncFunctionSnapshot,
+    AsyncFutureSnapshot,
+    AsyncMonty,
+    AsyncMontySession,
+    AsyncNameLookupSnapshot,
+    MontyComplete,
+    MontyCrashedError,
+    MontyError,
+    ResourceLimits,
+    __version__,
+)
+
+from chat.sandbox import prelude as names
+from chat.sandbox.base import (
+    LATER,
+    CodeError,
+    Failed,
+    Finished,
+    Host,
+    HostCall,
+    Outcome,
+    Prelude,
+    Raise,
+    SandboxError,
+    Settled,
+    SnapshotError,
+    SnapshotTooLarge,
+    Suspended,
+    Value,
+)
+from chat.sandbox.errors import TIME_LIMIT, plain_error, told
+from chat.sandbox.limits import SandboxLimits
+from chat.sandbox.snapshots import Notes, pack, unpack
+from chat.sandbox.values import NotPlain, plain
+
+Snapshot = AsyncFunctionSnapshot | AsyncNameLookupSnapshot | AsyncFutureSnapshot | MontyComplete
+
+HOST_FUNCTIONS: Final = frozenset(
+    ("_mount", "_update", "_close", "_stream", "_every", "_stop_timer", "_report", "_wait", "_skill")
+)
+# How long the closing pool gets: a process that ends at once after it can abort.
+FAREWELL_SECONDS: Final = 0.05
+NO_LIMIT: Final = 10**9
+
+
+class Fatal(Exception):
+    """The running program was ended from outside, and the session with it."""
+
+    def __init__(self, error: CodeError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class MontySession:
+    """One conversation's namespace in a worker; made by `MontySandbox.open`."""
+
+    def __init__(self, worker: AsyncMontySession, host: Host, limits: SandboxLimits, notes: Notes) -> None:
+        self._worker = worker
+        self._host = host
+        self._limits = limits
+        self._notes = notes
+        self._at: AsyncFutureSnapshot | None = None
+        self._turn: asyncio.Future[Snapshot] | None = None
+        self._closed = False
+        self._drawing = ""
+        self._used = 0.0
+        self._calls = 0
+        self._printed = 0
+
+    @property
+    def pending(self) -> frozenset[int]:
+        """The host calls that the suspended program waits for."""
+        return frozenset(self._at.pending_call_ids) if self._at else frozenset()
+
+    async def run(
+        self, source: str, inputs: Mapping[str, Any] = {}, *, check: bool = False, label: str = "", line: int = 1
+    ) -> Outcome:
+        """Run a program to its end or its next wait."""
+        self._must_be_open()
+        if self._at is not None:
+            raise SandboxError("The session waits for host calls: resume it before running something else.")
+        if len(source) > self._limits.source_chars:
+            return Failed(plain_error("SyntaxError", f"{len(source)} characters in one statement are too many"))
+        feed = self._notes.feeds
+        if not names.is_entry(source):
+            self._notes.places[feed] = (label, line)
+        self._notes.feeds += 1
+        self._used, self._calls, self._printed = 0.0, 0, 0
+        start = self._worker.feed_start(
+            source, inputs={**inputs, "_printed": 0}, print_callback=self._print, skip_type_check=True
+        )
+        outcome = await self._drive(start)
+        if not isinstance(outcome, Suspended) and not keeps_code(source):
+            self._notes.places.pop(feed, None)
+        return outcome
+
+    async def resume(self, answers: Mapping[int, Settled]) -> Outcome:
+        """Go on with the suspended program."""
+        self._must_be_open()
+        at, self._at = self._at, None
+        if at is None:
+            raise SandboxError("Nothing is suspended here.")
+        self._used, self._calls = 0.0, 0
+        return await self._drive(at.resume({call: external(answer) for call, answer in answers.items()}))
+
+    async def dump(self) -> bytes:
+        """Return the state as bytes; raises SnapshotTooLarge."""
+        self._must_be_open()
+        self._notes.suspended = self._at is not None
+        try:
+            state = self._at.dump() if self._at is not None else await self._worker.dump()
+        except MontyError as error:
+            raise SandboxError(f"The session can't be saved: {error}.") from error
+        data = pack(self._notes, state)
+        if len(data) > self._limits.snapshot_bytes:
+            raise SnapshotTooLarge(
+                f"The code's variables take {len(data)} bytes when saved, at most {self._limits.snapshot_bytes}."
+            )
+        return data
+
+    async def close(self) -> None:
+        """Give the worker back; kills what runs."""
+        if self._closed:
+            return
+        self._closed = True
+        self._at = None
+        turn, self._turn = self._turn, None
+        if turn is not None and not turn.done():
+            turn.cancel()  # kills the worker; leaving a session with a turn in flight would wait for it
+            with contextlib.suppress(asyncio.CancelledError, MontyError):
+                await turn
+        with contextlib.suppress(MontyError):
+            await self._worker.__aexit__(None, None, None)
+
+    # --- driving -----------------------------------------------------------------------------------------------
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise SandboxError("The session is closed.")
+
+    async def _drive(self, turn: Awaitable[Snapshot]) -> Outcome:
+        """Answer host calls until the program ends or waits."""
+        try:
+            while True:
+                at = await self._took(turn)
+                if isinstance(at, MontyComplete):
+                    return Finished(plain_or_none(at))
+                if isinstance(at, AsyncFutureSnapshot):
+                    self._at = at
+                    return Suspended(self.pending)
+                turn = self._answered(at)
+        except Fatal as error:
+            await self.close()
+            return Failed(error.error)
+        except MontyError as error:
+            fatal = isinstance(error, MontyCrashedError) or bool(TIME_LIMIT.search(str(error)))
+            failure = told(error, self._notes.places, fatal=fatal)
+            if fatal:
+                await self.close()
+            return Failed(failure)
+        except asyncio.CancelledError:
+            await self.close()
+            raise
+
+    async def _took(self, turn: Awaitable[Snapshot]) -> Snapshot:
+        """Return the program's next stop, within the limits of time."""
+        limit = self._limits.ui_seconds if self._drawing else None
+        self._turn = asyncio.ensure_future(turn)
+        started = time.monotonic()
+        try:
+            async with asyncio.timeout(limit):
+                at = await self._turn
+        except TimeoutError as error:
+            what = self._drawing
+            raise Fatal(
+                plain_error("TimeoutError", f"the ui of {what} took longer than {limit} s to draw", fatal=True)
+            ) from error
+        finally:
+            self._used += time.monotonic() - started
+            if self._turn is not None and self._turn.done():
+                self._turn = None
+        if self._used > self._limits.statement_seconds:
+            allowed = self._limits.statement_seconds
+            raise Fatal(plain_error("TimeoutError", f"the code ran for more than {allowed} s", fatal=True))
+        return at
+
+    def _answered(self, at: AsyncFunctionSnapshot | AsyncNameLookupSnapshot) -> Awaitable[Snapshot]:
+        """Answer one host call and return the turn that follows."""
+        if isinstance(at, AsyncNameLookupSnapshot):
+            return at.resume()
+        self._calls += 1
+        if self._calls > self._limits.host_calls:
+            limit = self._limits.host_calls
+            raise Fatal(plain_error("RuntimeError", f"more than {limit} host calls in one statement", fatal=True))
+        name = str(at.function_name)
+        if at.is_os_function:
+            return at.resume_not_handled()
+        if name == "_ui":
+            self._drawing = str(at.args[0]) if at.args else ""
+            return at.resume({"return_value": None})
+        if name not in HOST_FUNCTIONS:
+            return at.resume({"exc_type": "NameError", "message": f"name '{name}' is not defined"})
+        if self._drawing:
+            return at.resume({"exc_type": "RuntimeError", "message": "a ui function can't call the host"})
+        try:
+            args = plain(list(at.args), self._limits.value_bytes)
+            kwargs = plain(dict(at.kwargs), self._limits.value_bytes)
+        except NotPlain as error:
+            return at.resume({"exc_type": "TypeError", "message": str(error)})
+        answer = self._host.call(HostCall(at.call_id, name, tuple(args), kwargs))
+        if answer is LATER:
+            return at.resume({"future": ...})
+        return at.resume(external(answer))
+
+    def _print(self, stream: str, text: str) -> None:
+        self._printed += len(text)
+        # Cut again here: the prelude's own limit can be avoided by code that tries to.
+        if self._printed <= 2 * self._limits.output_chars:
+            self._host.printed(text)
+
+
+def external(answer: Settled) -> Any:
+    """Return an answer as the interpreter takes it."""
+    match answer:
+        case Value(value):
+            return {"return_value": value}
+        case Raise("Dismissed", message):
+            return {"exc_type": "KeyboardInterrupt", "message": message}
+        case Raise(type, message):
+            return {"exc_type": type, "message": message}
+
+
+def keeps_code(source: str) -> bool:
+    """Whether functions of this source can be called after it has run."""
+    return "def " in source or "lambda" in source or "class " in source
+
+
+def plain_or_none(done: MontyComplete) -> Any:
+    """Return a program's value if it is plain data."""
+    try:
+        return plain(done.output, NO_LIMIT)
+    except (NotPlain, MontyError):
+        return None
+
+
+class MontySandbox:
+    """Opens sessions in a pool of workers; one per process and event loop."""
+
+    def __init__(self, prelude: Prelude, limits: SandboxLimits | None = None) -> None:
+        self._prelude = prelude
+        self._limits = limits or SandboxLimits()
+        self._pool: AsyncMonty | None = None
+        self._fresh: bytes | None = None
+        self._starting = asyncio.Lock()
+
+    @property
+    def version(self) -> str:
+        """Says which snapshots can be loaded."""
+        return f"monty {__version__} protocol {names.PROTOCOL}"
+
+    async def open(self, host: Host, snapshot: bytes | None = None, *, suspended: bool = False) -> MontySession:
+        """Return a session with a fresh namespace, or the one in the snapshot."""
+        pool = await self._started()
+        if snapshot is None:
+            snapshot = self._fresh or await self._made_fresh(pool)
+        notes, state = unpack(snapshot)
+        if notes.suspended != suspended:
+            raise SnapshotError(f"This snapshot is {'' if notes.suspended else 'not '}a suspended program.")
+        worker = self._checkout(pool)
+        await worker.__aenter__()
+        session = MontySession(worker, host, self._limits, notes)
+        try:
+            if suspended:
+                at = await worker.load_snapshot(state, print_callback=session._print)
+                if not isinstance(at, AsyncFutureSnapshot):
+                    raise SnapshotError("This snapshot waits for nothing.")
+                session._at = at
+            else:
+                await worker.load_session(state)
+        except BaseException as error:
+            await session.close()
+            if isinstance(error, MontyError | ValueError | RuntimeError):
+                raise SnapshotError(f"This snapshot can't be loaded: {error}.") from error
+            raise
+        return session
+
+    async def close(self) -> None:
+        """End all workers."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.__aexit__(None, None, None)
+            await asyncio.sleep(FAREWELL_SECONDS)
+
+    async def _started(self) -> AsyncMonty:
+        async with self._starting:
+            if self._pool is None:
+                pool = AsyncMonty(max_processes=self._limits.max_processes)
+                await pool.__aenter__()
+                self._pool = pool
+            return self._pool
+
+    def _checkout(self, pool: AsyncMonty) -> AsyncMontySession:
+        limits: ResourceLimits = {
+            "max_turn_duration_secs": self._limits.turn_seconds,
+            "max_memory": self._limits.memory_bytes,
+            "max_recursion_depth": self._limits.recursion,
+            "max_suspensions": NO_LIMIT,  # counted here, per statement
+        }
+        return pool.checkout(limits=limits)
+
+    async def _made_fresh(self, pool: AsyncMonty) -> bytes:
+        """Run the prelude once; every new conversation loads what it left."""
+        async with self._checkout(pool) as worker:
+            source = names.source(self._prelude, self._limits)
+            await worker.feed_run(source, inputs={"_specs": names.specs(self._prelude)})
+            self._fresh = pack(Notes(feeds=1), await worker.dump())
+        return self._fresh
+
+
+Opener = Callable[[], MontySandbox]

@@ -1,0 +1,60 @@
+"""Which values may pass from agent code to the host: plain data only, of limited size."""
+
+import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+MAX_DEPTH: Final = 60
+OVERHEAD: Final = 16  # bytes counted per value, so that millions of empty ones are not free
+
+SIMPLE: Final = (
+    bool, float, datetime.date, datetime.time, datetime.timedelta, datetime.timezone, Decimal,
+)  # fmt: skip
+
+
+class NotPlain(TypeError):
+    """The value is no plain data, or too much of it."""
+
+
+def plain(value: Any, limit: int) -> Any:
+    """Return the value with sets and tuples as lists; raises NotPlain."""
+    return _Plain(limit).take(value, 0)
+
+
+class _Plain:
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.left = limit
+
+    def take(self, value: Any, depth: int) -> Any:
+        self.left -= OVERHEAD
+        match value:
+            case None:
+                return None
+            case str() | bytes():
+                self.left -= len(value)
+                self.check()
+                return value
+            case int() if not isinstance(value, bool):
+                self.left -= value.bit_length() // 8
+                self.check()
+                return value
+            case dict():
+                self.check()
+                if depth > MAX_DEPTH:
+                    raise NotPlain(f"data for the host is nested more than {MAX_DEPTH} levels deep")
+                return {self.take(key, depth + 1): self.take(item, depth + 1) for key, item in value.items()}
+            case list() | tuple() | set() | frozenset():
+                self.check()
+                if depth > MAX_DEPTH:
+                    raise NotPlain(f"data for the host is nested more than {MAX_DEPTH} levels deep")
+                return [self.take(item, depth + 1) for item in value]
+        if isinstance(value, SIMPLE):
+            self.check()
+            return value
+        name = getattr(value, "name", None) or type(value).__name__
+        raise NotPlain(f"a host call takes plain data (text, numbers, dates, lists, dicts), not {name}")
+
+    def check(self) -> None:
+        if self.left < 0:
+            raise NotPlain(f"data for the host is larger than {self.limit} bytes")
