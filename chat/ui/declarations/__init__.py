@@ -1,0 +1,1 @@
+"""The declarations of all components, one module per group."""
