@@ -1,4 +1,4 @@
-"""A model server on loopback that speaks the chat-completions stream, and does wrong whatever a test asks for.
+"""A model server on loopback that speaks the chat-completions stream, and does wrong what a test asks for.
 
     with Provider() as provider:
         provider.say("Hello", size=3)                     # queued: the next request gets it
@@ -21,7 +21,7 @@ END = b"data: [DONE]\n\n"
 
 # What a script is made of. Bytes are sent as they are.
 class Gate:
-    """Sends nothing further until the test opens it, from any thread; `reached` tells that the server waits here."""
+    """Sends nothing further until a test opens it, from any thread; `reached` tells that it waits."""
 
     def __init__(self) -> None:
         self.reached = threading.Event()
@@ -161,11 +161,12 @@ def failure(
 
 
 class Provider:
-    """The server; a context, started on entering. What is queued is answered first, then `answer` is asked."""
+    """The server; a context, started on entering. What is queued is sent first, then `answer` is asked."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.answer: Callable[[Request], Script] = lambda request: reply("Nothing was queued.")
+        self.connections = 0  # that were made in all
         self.open_connections = 0
         self._queue: deque[Script] = deque()
         self._loop = asyncio.new_event_loop()
@@ -218,6 +219,7 @@ class Provider:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
+        self.connections += 1
         self.open_connections += 1
         ahead: bytes | None = b""
         try:

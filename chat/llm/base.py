@@ -91,8 +91,8 @@ RETRYABLE = frozenset(
 class ModelError(Exception):
     """A model call that failed.
 
-    `message` is written for the user; `detail` is what the provider said, for the log. `retry_after` holds the
-    seconds that the provider asked for, when it did.
+    `message` is written for the user; `detail` is what the provider said, for the log. `retry_after` is
+    how many seconds the provider asked to wait, when it did.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ class ChunkReader:
                 break
             try:
                 found = self._chunk(jiter.from_json(payload, cache_mode="keys"))
-            except ValueError as error:
+            except (ValueError, TypeError, AttributeError) as error:  # not JSON, or of another shape
                 self.error = errors.bad_stream(f"{error}: {payload[:200]!r}")
                 break
             except ModelError as error:

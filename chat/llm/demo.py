@@ -12,7 +12,7 @@ from chat.llm.demo_script import FALLBACK, DemoScript, examples, load_scripts
 EXAMPLES = examples()
 PIECES_PER_SECOND = 45
 FIRST_PIECE_SECONDS = 0.4  # about what a quick hosted model takes
-# Pieces like a model's tokens: a word with the space before it, in parts of at most six characters, or one sign.
+# Like a model's tokens: a word with the space before it, in parts of at most six characters, or one sign.
 PIECE = re.compile(r"\s*\w{1,6}|\s+|[^\w\s]")
 CHARACTERS_PER_TOKEN = 4  # the usual rule of thumb; the demo counts nothing
 NOTHING_TO_ADD = "Noted.\n"
@@ -41,7 +41,7 @@ class DemoModel:
     async def _play(self, messages: Sequence[ModelMessage]) -> AsyncIterator[Piece]:
         text = choose_reply(messages)
         # The same reply always has the same rhythm, so what a test saw once it sees again.
-        rhythm = random.Random(len(text))
+        rhythm = random.Random(len(text))  # noqa: S311 - no secret
         await self._pause(FIRST_PIECE_SECONDS)
         for piece in split_pieces(text):
             yield TextPiece(piece)
@@ -60,7 +60,7 @@ def split_pieces(text: str) -> Iterator[str]:
 
 
 def choose_reply(messages: Sequence[ModelMessage]) -> str:
-    """Return the reply to a history: a later turn of the script that is playing, or the first of one that fits."""
+    """Return the reply to a history: a later turn of the script that plays, or the first of one that fits."""
     before, mark, feedback = (messages[-1].content if messages else "").rpartition(FEEDBACK_MARK)
     if not mark:
         return (_script_for(feedback) or _named(FALLBACK)).replies[0].text
@@ -68,7 +68,7 @@ def choose_reply(messages: Sequence[ModelMessage]) -> str:
     later = playing.answer(feedback) if playing else None
     if later is not None:
         return later
-    # Messages of a kind that follow each other are sent as one, so the user may have written before or after it.
+    # Messages of one role that follow each other are sent as one: the user may have written before or after.
     _, gap, after = feedback.rstrip().rpartition("\n\n")
     script = _script_for(after if gap else "") or _script_for(before)
     if script is not None:

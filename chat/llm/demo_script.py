@@ -65,8 +65,7 @@ class DemoScript:
         """Return the later turn that feedback calls for, None when there is none."""
         for reply in self.replies:
             if reply.when is not None and (found := reply.when.search(feedback)):
-                values = {name: value or "" for name, value in found.groupdict().items()}
-                return re.sub(r"\{\{(\w+)\}\}", lambda hole: values.get(hole[1], hole[0]), reply.text)
+                return _filled(reply.text, found.groupdict(""))
         return None
 
 
@@ -97,11 +96,9 @@ def parse_script(name: str, text: str) -> DemoScript:
     marks = list(DIVIDER.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     replies = tuple(
-        Reply(
-            re.compile(mark["when"], re.DOTALL) if mark["when"] else None,
-            text[mark.end() : end].strip("\n") + "\n",
-        )
+        Reply(when=re.compile(mark["when"], re.DOTALL) if mark["when"] else None, text=f"{body}\n")
         for mark, end in zip(marks, ends, strict=True)
+        if (body := text[mark.end() : end].strip("\n"))
     )
     return DemoScript(
         name=name,
@@ -112,6 +109,10 @@ def parse_script(name: str, text: str) -> DemoScript:
         words=tuple(_word(word.strip()) for word in head.get("match", "").split(",") if word.strip()),
         replies=replies,
     )
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    return re.sub(r"\{\{(\w+)\}\}", lambda hole: values.get(hole[1], hole[0]), text)
 
 
 def _plain(text: str) -> str:

@@ -139,7 +139,8 @@ def took_too_long(seconds: float) -> ModelError:
     """Return the error for a reply that went on over its total deadline."""
     return ModelError(
         ErrorKind.STALLED,
-        f"The reply took longer than {seconds:g} seconds, so it was ended. Ask for something shorter, or try again.",
+        f"The reply took longer than {seconds:g} seconds, so it was ended. "
+        "Ask for something shorter, or try again.",
     )
 
 

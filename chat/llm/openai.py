@@ -1,14 +1,14 @@
 """Any server that speaks chat completions, by its base URL.
 
-The client library makes connection and request. The lines of the stream are read here, because the library's typed
-chunks cost several times as much processor time and its timeouts know neither the first token nor the end.
+The client library makes connection and request. The lines of the stream are read here: the library's typed
+chunks cost several times as much processor time, and its timeouts know neither the first token nor the end.
 """
 
 import asyncio
 import random
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,10 +21,11 @@ from chat.llm.breaker import Permit, breaker_for
 from chat.llm.chunks import ChunkReader
 from chat.llm.client import shared_client
 from chat.llm.config import LLMSettings
-from chat.llm.sse import MAX_LINE, EventLines, LineTooLong
+from chat.llm.sse import MAX_LINE, EventLines, LineTooLongError
 
 DEFAULT_MODEL = "gpt-5-mini"
 AFTER_FINISH_SECONDS = 3.0  # the usage comes right after the finish reason, or never
+DRAIN_SECONDS = 0.1  # the end of the answer is mostly there already; a new connection costs about as much
 FIRST_RETRY_SECONDS = 0.5  # doubled with each try, and spread so that many callers do not come back together
 # Tried again before anything has streamed; the others would fail in the same way.
 RETRIED = frozenset({ErrorKind.CONNECTION, ErrorKind.SERVER, ErrorKind.RATE})
@@ -50,7 +51,7 @@ class OpenAIModel:
         return ReplyStream(self, messages)
 
     def adapt(self, refusal: str) -> bool:
-        """Return whether an option that the refusal is about was changed, for good, so that another try makes sense."""
+        """Change, for good, the option that a refusal is about; return whether there was one to change."""
         said = refusal.lower()
         if "max_completion_tokens" in said and "max_tokens" in self.options:
             self.options["max_completion_tokens"] = self.options.pop("max_tokens")
@@ -96,7 +97,18 @@ class ReplyStream:
     ) -> None:
         self._ended = True
         self._permit.release()
-        await self._connection.aclose()
+        try:
+            if kind is None and self._reader.done:
+                await self._drain()
+        finally:
+            await self._connection.aclose()
+
+    async def _drain(self) -> None:
+        """Read what ends the answer, so that its connection can serve the next call."""
+        with suppress(TimeoutError, *FAILURES):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                if self._body is not None:
+                    await anext(self._body, b"")
 
     def __aiter__(self) -> Self:
         return self
@@ -162,7 +174,7 @@ class ReplyStream:
             return [] if data else [bytes(self._whole)]
         try:
             return self._lines.feed(data) if data else self._lines.close()
-        except LineTooLong as error:
+        except LineTooLongError as error:
             raise errors.bad_stream(str(error)) from error
 
     def _take(self, pieces: list[Piece]) -> None:
@@ -207,7 +219,7 @@ class ReplyStream:
             return
         wait = error.retry_after
         if wait is None:
-            wait = FIRST_RETRY_SECONDS * 2**self._tries * random.uniform(0.8, 1.2)
+            wait = FIRST_RETRY_SECONDS * 2**self._tries * random.uniform(0.8, 1.2)  # noqa: S311 - no secret
         if (
             self._progress is not None
             or self._tries >= self._settings.retries

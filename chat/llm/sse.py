@@ -4,7 +4,7 @@
 MAX_LINE = 2_000_000
 
 
-class LineTooLong(ValueError):
+class LineTooLongError(ValueError):
     """More than `MAX_LINE` bytes came without a line end."""
 
 
@@ -12,7 +12,7 @@ class EventLines:
     """Splits bytes into lines and gives the payload of each `data:` line.
 
     Each payload of the chat-completions stream is one line, so events are not gathered over lines. Splitting
-    bytes, not text, keeps characters whole that arrive in two halves, and leaves U+2028 and NEL inside payloads.
+    bytes, not text, keeps characters whole that arrive in halves, and leaves U+2028 and NEL inside payloads.
     """
 
     __slots__ = ("_rest",)
@@ -21,11 +21,11 @@ class EventLines:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Return the payloads of the lines that `data` completes; raises `LineTooLong`."""
+        """Return the payloads of the lines that `data` completes; raises `LineTooLongError`."""
         lines = (self._rest + data).split(b"\n") if self._rest else data.split(b"\n")
         self._rest = lines.pop()
         if len(self._rest) > MAX_LINE:
-            raise LineTooLong(f"a line of more than {MAX_LINE} bytes")
+            raise LineTooLongError(f"a line of more than {MAX_LINE} bytes")
         return [payload for line in lines if (payload := _payload(line))]
 
     def close(self) -> list[bytes]:

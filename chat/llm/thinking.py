@@ -9,8 +9,8 @@ CLOSING = "</think>"
 class ThinkTags:
     """Turns text that starts with `<think>…</think>` into reasoning and text.
 
-    Text is withheld only while it could still become a tag. A tag that never closes means that the reply was cut
-    while the model thought, so all of it stays reasoning.
+    Text is withheld only while it could still become a tag. A tag that never closes means that the reply was
+    cut while the model thought, so all of it stays reasoning.
     """
 
     __slots__ = ("_held", "_state")
