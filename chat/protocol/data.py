@@ -65,8 +65,8 @@ class PartialJSON:
     def due(self, now: float) -> bool:
         """True if it is time to ask for the value: something is new, and the last time is long enough ago.
 
-        `now` is any clock in seconds that does not run backwards. At most 20 times a second, and less often the
-        longer the text is; each True begins the waiting anew.
+        `now` is any clock in seconds that does not run backwards. At most 20 times a second, and less often
+        the longer the text is; each True begins the waiting anew.
         """
         if not self._fresh or now < self._next:
             return False

@@ -210,6 +210,8 @@ class PythonLexer:
         if pos >= len(text):
             return pos
         mark = text[pos]
+        if mark == "\\":
+            return pos + 1  # the very last character
         if mark == "{":
             self._open.append(_FIELD)
             return pos + 1

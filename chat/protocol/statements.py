@@ -90,9 +90,8 @@ class StatementSplitter:
             self._take_line(rest, found)
         if self._joined:
             self._start_logical_line("", True, found)
-            self._lines += self._joined
+            self._take_joined(True)
             self._code_lines = len(self._lines)
-            self._joined = []
         self._end_statement(found)
         return found
 
