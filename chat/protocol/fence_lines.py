@@ -67,10 +67,8 @@ def judge_closing(line: str, fence: Fence, in_string: Callable[[], bool], *, end
         return Line.CONTENT
     if not run and len(line) < fence.indent and not ended:
         return Line.UNDECIDED  # the fence's indent is taken off even inside a string
-    if in_string():
+    if len(start) > MAX_FENCE_LINE_CHARS or in_string():
         return Line.CONTENT
-    if len(start) > MAX_FENCE_LINE_CHARS:
-        return Line.TOO_LONG
     if not ended:
         return Line.UNDECIDED
     return Line.CLOSING if run and len(run) >= fence.length else Line.CONTENT

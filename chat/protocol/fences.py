@@ -89,6 +89,10 @@ class FenceParser:
 
     def close(self) -> list[Event]:
         """The events at the end of the reply; a block that is still open closes with `complete=False`."""
+        self._end_reply()
+        return self._take_events()
+
+    def _end_reply(self) -> None:
         if self._head:
             content = self._start_line("", "", ended=True)
             self._add(content or "")
@@ -99,15 +103,14 @@ class FenceParser:
             self._events.append(RunClosed(complete=False))
         elif block is _Block.DATA:
             self._events.append(DataClosed(complete=False))
-        return self._take_events()
 
     def _feed_last(self, text: str) -> None:
-        """Take what still fits into the length of a reply, and say once that the rest is cut."""
+        """End the reply where it becomes too long; nothing that follows has any effect."""
         fitting = len(text) + self._room
         if fitting < 0:
             return
         self._feed_lines(text[:fitting])
-        self._flush()
+        self._end_reply()
         self._events.append(problems.reply_too_long())
         self._room = -1
 
@@ -146,7 +149,7 @@ class FenceParser:
                 self._close_fence(line, eol)
                 return None
             case Line.TOO_LONG:
-                self._refuse_line(line)
+                self._open_long_fence(line)
         self._decided = True
         if self._block is _Block.TEXT and may_be_list_item(line):
             self._kept = []
@@ -233,12 +236,11 @@ class FenceParser:
         elif block is _Block.DATA:
             self._events.append(DataClosed(complete=True))
 
-    def _refuse_line(self, line: str) -> None:
-        """A line over the limit is content; one that would open a fence opens one in which nothing acts."""
+    def _open_long_fence(self, line: str) -> None:
+        """Begin a fence in which nothing acts: who opened it meant a fence, but what for is not known."""
         self._flush()
         self._events.append(problems.fence_line_too_long(line))
-        if self._block is _Block.TEXT:
-            self._enter(_Block.SAMPLE, long_fence(line))
+        self._enter(_Block.SAMPLE, long_fence(line))
 
     def _enter_list_sample(self, line: str) -> None:
         fence = read_list_opening(line)

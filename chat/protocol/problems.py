@@ -35,8 +35,9 @@ class ProblemCode(StrEnum):
 
 
 def quoted(value: str) -> str:
-    """The value in quotes on one line, cut where it is too long to repeat."""
+    """The value in quotes on one line, cut where it is too long to repeat, without broken characters."""
     shown = value if len(value) <= MAX_QUOTED_CHARS else value[: MAX_QUOTED_CHARS - 1] + "…"
+    shown = shown.encode(errors="ignore").decode().replace("\0", "")
     return '"' + " ".join(shown.split()) + '"'
 
 
