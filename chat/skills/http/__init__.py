@@ -1,0 +1,1 @@
+"""Requests to the open internet, and to nothing else."""
