@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from typing import Any, Final
 
 from pydantic_monty import (
@@ -19,10 +19,12 @@ from pydantic_monty import (
     __version__,
 )
 
+from chat.sandbox import modules
 from chat.sandbox import prelude as names
 from chat.sandbox.base import (
     LATER,
     CodeError,
+    ErrorFrame,
     Failed,
     Finished,
     Host,
@@ -39,6 +41,8 @@ from chat.sandbox.base import (
 )
 from chat.sandbox.errors import TIME_LIMIT, plain_error, told
 from chat.sandbox.limits import SandboxLimits
+from chat.sandbox.slim import slimmed
+from chat.sandbox.source import NotPython, Prepared, prepare
 from chat.sandbox.snapshots import Notes, pack, unpack
 from chat.sandbox.values import NotPlain, plain
 
@@ -50,6 +54,10 @@ HOST_FUNCTIONS: Final = frozenset(
 # How long the closing pool gets: a process that ends at once after it can abort.
 FAREWELL_SECONDS: Final = 0.05
 NO_LIMIT: Final = 10**9
+PRELUDE_FEED: Final = 0
+# Runs names of the prelude and an error inside them.
+PROBE: Final = "Data(a=1)['a'], callable(print), every(1, 2)"
+PROBE_RESULT: Final = "TypeError: every() needs a function; write its name without a call"
 
 
 class Fatal(Exception):
@@ -90,18 +98,44 @@ class MontySession:
             raise SandboxError("The session waits for host calls: resume it before running something else.")
         if len(source) > self._limits.source_chars:
             return Failed(plain_error("SyntaxError", f"{len(source)} characters in one statement are too many"))
-        feed = self._notes.feeds
-        if not names.is_entry(source):
-            self._notes.places[feed] = (label, line)
-        self._notes.feeds += 1
         self._used, self._calls, self._printed = 0.0, 0, 0
-        start = self._worker.feed_start(
-            source, inputs={**inputs, "_printed": 0}, print_callback=self._print, skip_type_check=True
-        )
-        outcome = await self._drive(start)
+        if names.is_entry(source):
+            return await self._feed(source, inputs)
+        try:
+            prepared = prepare(source)
+        except NotPython as error:
+            where = ErrorFrame(label, error.line + line - 1, error.source_line, "")
+            return Failed(
+                plain_error("SyntaxError", error.message, line=where.line, source_line=where.source_line, frames=(where,))
+            )
+        for program in self._missing(prepared):
+            outcome = await self._feed(program, {})
+            if not isinstance(outcome, Finished):
+                return outcome
+        feed = self._notes.feeds
+        self._notes.places[feed] = (label, line)
+        outcome = await self._feed(prepared.source, inputs)
         if not isinstance(outcome, Suspended) and not keeps_code(source):
             self._notes.places.pop(feed, None)
         return outcome
+
+    async def _feed(self, source: str, inputs: Mapping[str, Any]) -> Outcome:
+        self._notes.feeds += 1
+        return await self._drive(
+            self._worker.feed_start(source, inputs={**inputs, "_printed": 0}, print_callback=self._print)
+        )
+
+    def _missing(self, prepared: Prepared) -> Iterator[str]:
+        """Programs that put the modules a statement needs into the namespace."""
+        needed = [file for name in prepared.mentioned for file in modules.PROVIDED.get(name, ())]
+        for file in dict.fromkeys([*prepared.modules, *needed]):
+            if file not in self._notes.helpers:
+                self._notes.helpers.append(file)
+                yield modules.loading(file)
+        for name in prepared.mentioned:
+            if name not in self._notes.names:
+                self._notes.names[name] = ""
+                yield modules.binding(name)
 
     async def resume(self, answers: Mapping[int, Settled]) -> Outcome:
         """Go on with the suspended program."""
@@ -322,8 +356,17 @@ class MontySandbox:
         async with self._checkout(pool) as worker:
             source = names.source(self._prelude, self._limits)
             await worker.feed_run(source, inputs={"_specs": names.specs(self._prelude)})
-            self._fresh = pack(Notes(feeds=1), await worker.dump())
+            state = await worker.dump()
+        slim = slimmed(state, f"<python-input-{PRELUDE_FEED}>")
+        self._fresh = pack(Notes(feeds=1), slim if await self._works(pool, slim) else state)
         return self._fresh
 
-
-Opener = Callable[[], MontySandbox]
+    async def _works(self, pool: AsyncMonty, state: bytes) -> bool:
+        """Whether a slimmed dump behaves; if the interpreter's format has changed, the full one is used."""
+        try:
+            async with self._checkout(pool) as worker:
+                await worker.load_session(state)
+                await worker.feed_run(PROBE, inputs={"_printed": 0})
+        except MontyError as error:
+            return str(error) == PROBE_RESULT
+        return False

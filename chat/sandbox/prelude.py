@@ -40,9 +40,9 @@ def specs(prelude: Prelude) -> dict[str, list[Any]]:
 def source(prelude: Prelude, limits: SandboxLimits) -> str:
     """Return the sandbox Python that a fresh namespace runs first; it needs `specs` as its input `_specs`."""
     lines = [
-        "import datetime, hashlib, json, math, random",
         (INSIDE / "nodes.monty").read_text(),
         (INSIDE / "mounts.monty").read_text(),
+        (INSIDE / "helpers.monty").read_text(),
         "_printed = 0",
         f"_built = _build_nodes(_specs, {limits.nodes}, {limits.depth})",
         "_component = _built[1]",
@@ -50,8 +50,9 @@ def source(prelude: Prelude, limits: SandboxLimits) -> str:
         f"{', '.join(NAMES)}, _made_skill, _entries = _build_mounts(_built, {limits.output_chars}, "
         f"{limits.tree_chars})",
         *(f"{name} = _made_skill({name!r})" for name in prelude.skills),
+        "_provide, _import, _import_from, _delete, _method, callable = _build_helpers(sleep)",
         "Dismissed = KeyboardInterrupt",
-        "_specs = _built = _build_nodes = _build_mounts = _component = _made_skill = None",
+        "_specs = _built = _build_nodes = _build_mounts = _build_helpers = _component = _made_skill = None",
     ]
     return "\n".join(lines) + "\n"
 
