@@ -27,8 +27,8 @@ from chat.protocol.fence_lines import (
     read_opening,
 )
 from chat.protocol.info import DataInfo, RefusedInfo, RunInfo, read_info
-from chat.protocol.lexer import PythonLexer
 from chat.protocol.limits import MAX_BLOCKS, MAX_REPLY_CHARS
+from chat.protocol.quotes import TripleQuoteWatch
 
 
 class _Block(Enum):
@@ -69,8 +69,8 @@ class FenceParser:
         self._block = _Block.TEXT
         self._fence = NO_FENCE
         self._delta: Callable[[str], Event] | None = TextDelta
-        self._lexer: PythonLexer | None = None
-        # The code that the lexer has not read yet; in text, the current line if it may be a list item.
+        self._quotes: TripleQuoteWatch | None = None
+        # Where content is kept besides: for the watch or, in text, of a line that may be a list item.
         self._kept: list[str] | None = None
 
     def feed(self, text: str) -> list[Event]:
@@ -170,6 +170,8 @@ class FenceParser:
             self._skip_lf = eol == "\r"
 
     def _judge(self, line: str, ended: bool) -> Line:
+        if ended and not line:
+            return Line.CONTENT
         if self._block is _Block.TEXT:
             return judge_opening(line, ended=ended)
         width = self._fence.container
@@ -186,13 +188,7 @@ class FenceParser:
         return judge_opening(line, ended=ended)
 
     def _in_string(self) -> bool:
-        """True inside an unfinished triple-quoted string. The code is read only here, where it matters."""
-        if self._lexer is None or self._kept is None:
-            return False
-        if self._kept:
-            self._lexer.feed("".join(self._kept))
-            self._kept.clear()
-        return self._lexer.in_triple_quotes
+        return self._quotes is not None and self._quotes.inside()
 
     def _open_fence(self, line: str, eol: str) -> None:
         fence, info = read_opening(line)
@@ -255,8 +251,8 @@ class FenceParser:
         self._fence = fence
         self._delta = _DELTAS.get(block)
         self._decided = False
-        self._lexer = PythonLexer() if python else None
-        self._kept = [] if python else None
+        self._quotes = TripleQuoteWatch() if python else None
+        self._kept = self._quotes.pieces if self._quotes else None
 
     def _without_indent(self, line: str) -> str:
         indent = self._fence.indent
