@@ -1,8 +1,8 @@
 """The interface between the runtime and whatever runs the agent's code.
 
-A session is one conversation's namespace in a worker. It runs one program at a time: `run` starts one, and when the
-program waits for the world it comes back as `Suspended`; `resume` answers the host calls it waits for. Idle or
-suspended, it can be dumped to bytes and opened again in any process.
+A session is one conversation's namespace in a worker. It runs one program at a time: `run` starts one, and
+when the program waits for the world it comes back as `Suspended`; `resume` answers the host calls it waits
+for. Idle or suspended, it can be dumped to bytes and opened again in any process.
 """
 
 from collections.abc import Mapping
@@ -128,7 +128,7 @@ class SnapshotError(SandboxError):
     """The bytes are no snapshot that this version can load."""
 
 
-class SnapshotTooLarge(SandboxError):
+class SnapshotTooLarge(SandboxError):  # noqa: N818 - it is refused work, not a fault
     """The namespace holds more than a snapshot may have."""
 
 
@@ -136,8 +136,8 @@ class SnapshotTooLarge(SandboxError):
 class Prelude:
     """What agent code finds in its namespace besides the language.
 
-    `specs` are plain data, one per component (`chat.ui.signatures.spec`); `stubs` are declarations for the type
-    checker; `skills` maps the names of host functions to their one-line stubs.
+    `specs` are plain data, one per component (`chat.ui.signatures.spec`); `stubs` are declarations for the
+    type checker; `skills` maps the names of host functions to their one-line stubs.
     """
 
     specs: tuple[Mapping[str, Any], ...] = ()
@@ -154,7 +154,13 @@ class Session(Protocol):
         ...
 
     async def run(
-        self, source: str, inputs: Mapping[str, Any] = {}, *, check: bool = False, label: str = "", line: int = 1
+        self,
+        source: str,
+        inputs: Mapping[str, Any] = {},
+        *,
+        check: bool = False,
+        label: str = "",
+        line: int = 1,
     ) -> Outcome:
         """Run a program; only when nothing is suspended. `label` and `line` say where the source stands."""
         ...

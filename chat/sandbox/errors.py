@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic_monty import MontyCrashedError, MontyError, MontyRuntimeError, MontySyntaxError
 
 from chat.sandbox import hints
 from chat.sandbox.base import CodeError, ErrorFrame
+from chat.sandbox.source import shown
 
 # Deep recursion has a thousand equal frames; the first and last few tell the story.
 FRAMES_SHOWN: Final = 6
@@ -19,7 +21,19 @@ NAMES: Final = {"KeyboardInterrupt": "Dismissed"}
 TIME_LIMIT: Final = re.compile(r"time limit exceeded")
 
 
-def frames(error: MontyError, places: Mapping[int, tuple[str, int]]) -> tuple[ErrorFrame, ...]:
+@dataclass(frozen=True)
+class Statement:
+    """The statement that runs, as it was written."""
+
+    feed: int
+    label: str
+    line: int
+    lines: tuple[str, ...]
+
+
+def frames(
+    error: MontyError, places: Mapping[int, tuple[str, int]], statement: Statement | None
+) -> tuple[ErrorFrame, ...]:
     """Return the frames in the agent's code, outermost first."""
     if not isinstance(error, MontyRuntimeError | MontySyntaxError):
         return ()
@@ -29,12 +43,15 @@ def frames(error: MontyError, places: Mapping[int, tuple[str, int]]) -> tuple[Er
         if place is None or int(place[1]) not in places:
             continue
         label, first = places[int(place[1])]
+        source_line = shown(frame.source_line or "")
+        if statement is not None and statement.feed == int(place[1]) and frame.line <= len(statement.lines):
+            source_line = statement.lines[frame.line - 1]
         name = frame.function_name or ""
         found.append(
             ErrorFrame(
                 label,
                 frame.line + first - 1,
-                (frame.source_line or "")[:LINE_CHARS],
+                source_line[:LINE_CHARS],
                 "" if name in ("<module>", "<lambda>") else name,
             )
         )
@@ -57,12 +74,20 @@ def split(error: MontyError) -> tuple[str, str]:
     return NAMES.get(kind, kind), message
 
 
-def told(error: MontyError, places: Mapping[int, tuple[str, int]], *, fatal: bool = False) -> CodeError:
-    """Return the error for model and page."""
+def told(
+    error: MontyError,
+    places: Mapping[int, tuple[str, int]],
+    statement: Statement | None,
+    *,
+    fatal: bool = False,
+) -> CodeError:
+    """Return the error for model and page; the statement stands in where the interpreter names no place."""
     kind, message = split(error)
     if len(message) > MESSAGE_CHARS:
         message = message[:MESSAGE_CHARS] + f"… ({len(message) - MESSAGE_CHARS} more characters)"
-    where = frames(error, places)
+    where = frames(error, places, statement)
+    if not where and statement is not None:
+        where = (ErrorFrame(statement.label, statement.line, statement.lines[0][:LINE_CHARS], ""),)
     first = where[0] if where else None
     return CodeError(
         type=kind,

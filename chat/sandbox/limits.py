@@ -46,5 +46,14 @@ class SandboxLimits:
     snapshot_bytes: int = 4_000_000
     """Size of a saved session: above it, saving after each statement would be what a user waits for."""
 
+    check: bool = True
+    """Whether statements are checked before they run."""
+
+    check_seconds: float = 0.03
+    """Mean cost of a check above which a session does without: more would be felt between the statements."""
+
+    check_most_seconds: float = 1.0
+    """One check; code that needs more is made to."""
+
     max_processes: int = 32
     """Worker processes at once; a worker is held only while code runs or a reply streams."""

@@ -1,7 +1,8 @@
 """The modules that agent code can use: the interpreter's own, and those that this package provides.
 
-A provided module is a file in `inside/modules`: sandbox Python that is loaded into a namespace when a statement first
-needs it. It holds only what behaves as in CPython; the rest stays out, so that a lack shows as an error.
+A provided module is a file in `inside/modules`: sandbox Python that is loaded into a namespace when a
+statement first needs it. It holds only what behaves as in CPython; the rest stays out, so that a lack shows
+as an error.
 """
 
 from collections.abc import Mapping
@@ -17,7 +18,20 @@ PROVIDED: Final[Mapping[str, tuple[str, ...]]] = {
 """Importable names, with the files that make them."""
 
 NATIVE: Final = frozenset(
-    "base64 binascii bisect copy csv decimal hashlib itertools math random typing unicodedata".split()
+    [
+        "base64",
+        "binascii",
+        "bisect",
+        "copy",
+        "csv",
+        "decimal",
+        "hashlib",
+        "itertools",
+        "math",
+        "random",
+        "typing",
+        "unicodedata",
+    ]
 )
 """The interpreter's own, as far as they are useful; other modules it has (os, sys, pathlib) lead nowhere here."""
 

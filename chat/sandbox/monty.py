@@ -1,9 +1,11 @@
 """The sandbox on pydantic-monty: a pool of worker processes, one worker per open session."""
 
+import ast
 import asyncio
 import contextlib
 import time
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from pydantic_monty import (
@@ -19,7 +21,7 @@ from pydantic_monty import (
     __version__,
 )
 
-from chat.sandbox import modules
+from chat.sandbox import modules, scope, typecheck
 from chat.sandbox import prelude as names
 from chat.sandbox.base import (
     LATER,
@@ -39,12 +41,13 @@ from chat.sandbox.base import (
     Suspended,
     Value,
 )
-from chat.sandbox.errors import TIME_LIMIT, plain_error, told
+from chat.sandbox.checker import Budget, Checker
+from chat.sandbox.errors import TIME_LIMIT, Statement, plain_error, told
 from chat.sandbox.limits import SandboxLimits
 from chat.sandbox.slim import slimmed
-from chat.sandbox.source import NotPython, Prepared, prepare
 from chat.sandbox.snapshots import Notes, pack, unpack
-from chat.sandbox.values import NotPlain, plain
+from chat.sandbox.source import NotPythonError, Prepared, prepare
+from chat.sandbox.values import NotPlainError, plain
 
 Snapshot = AsyncFunctionSnapshot | AsyncNameLookupSnapshot | AsyncFutureSnapshot | MontyComplete
 
@@ -60,7 +63,13 @@ PROBE: Final = "Data(a=1)['a'], callable(print), every(1, 2)"
 PROBE_RESULT: Final = "TypeError: every() needs a function; write its name without a call"
 
 
-class Fatal(Exception):
+Check = Callable[
+    [str, ast.Module, Mapping[str, str], Budget],
+    Awaitable[tuple[tuple[int, str, str] | None, dict[str, str]]],
+]
+
+
+class FatalError(Exception):
     """The running program was ended from outside, and the session with it."""
 
     def __init__(self, error: CodeError) -> None:
@@ -71,13 +80,18 @@ class Fatal(Exception):
 class MontySession:
     """One conversation's namespace in a worker; made by `MontySandbox.open`."""
 
-    def __init__(self, worker: AsyncMontySession, host: Host, limits: SandboxLimits, notes: Notes) -> None:
+    def __init__(
+        self, worker: AsyncMontySession, host: Host, limits: SandboxLimits, notes: Notes, check: Check
+    ) -> None:
         self._worker = worker
+        self._check = check
+        self._budget = Budget(limits)
         self._host = host
         self._limits = limits
         self._notes = notes
         self._at: AsyncFutureSnapshot | None = None
         self._turn: asyncio.Future[Snapshot] | None = None
+        self._statement: Statement | None = None
         self._closed = False
         self._drawing = ""
         self._used = 0.0
@@ -90,34 +104,64 @@ class MontySession:
         return frozenset(self._at.pending_call_ids) if self._at else frozenset()
 
     async def run(
-        self, source: str, inputs: Mapping[str, Any] = {}, *, check: bool = False, label: str = "", line: int = 1
+        self,
+        source: str,
+        inputs: Mapping[str, Any] = {},
+        *,
+        check: bool = False,
+        label: str = "",
+        line: int = 1,
     ) -> Outcome:
         """Run a program to its end or its next wait."""
         self._must_be_open()
         if self._at is not None:
             raise SandboxError("The session waits for host calls: resume it before running something else.")
         if len(source) > self._limits.source_chars:
-            return Failed(plain_error("SyntaxError", f"{len(source)} characters in one statement are too many"))
+            return Failed(
+                plain_error("SyntaxError", f"{len(source)} characters in one statement are too many")
+            )
         self._used, self._calls, self._printed = 0.0, 0, 0
+        self._statement = None
         if names.is_entry(source):
             return await self._feed(source, inputs)
         try:
             prepared = prepare(source)
-        except NotPython as error:
+        except NotPythonError as error:
             where = ErrorFrame(label, error.line + line - 1, error.source_line, "")
             return Failed(
-                plain_error("SyntaxError", error.message, line=where.line, source_line=where.source_line, frames=(where,))
+                plain_error(
+                    "SyntaxError",
+                    error.message,
+                    line=where.line,
+                    source_line=where.source_line,
+                    frames=(where,),
+                )
             )
+        kinds: dict[str, str] = {}
+        if check:
+            mistake, kinds = await self._check(source, prepared.tree, self._notes.names, self._budget)
+            if mistake:
+                return Failed(typecheck.refusal(mistake, source, label, line))
         for program in self._missing(prepared):
             outcome = await self._feed(program, {})
             if not isinstance(outcome, Finished):
                 return outcome
+        self._remember(prepared, kinds)
         feed = self._notes.feeds
         self._notes.places[feed] = (label, line)
+        self._statement = Statement(feed, label, line, tuple(source.split("\n")))
         outcome = await self._feed(prepared.source, inputs)
         if not isinstance(outcome, Suspended) and not keeps_code(source):
             self._notes.places.pop(feed, None)
         return outcome
+
+    def _remember(self, prepared: Prepared, kinds: Mapping[str, str]) -> None:
+        """Note the names that the statement may define; also when it fails half-way they may be there."""
+        changed = scope.global_names(prepared.tree)
+        for name in scope.bound(prepared.tree):
+            self._notes.names[name] = "" if name in changed else kinds.get(name, "")
+        if scope.builds_names(prepared.tree):
+            self._notes.names[typecheck.ANYTHING] = ""
 
     async def _feed(self, source: str, inputs: Mapping[str, Any]) -> Outcome:
         self._notes.feeds += 1
@@ -157,7 +201,8 @@ class MontySession:
         data = pack(self._notes, state)
         if len(data) > self._limits.snapshot_bytes:
             raise SnapshotTooLarge(
-                f"The code's variables take {len(data)} bytes when saved, at most {self._limits.snapshot_bytes}."
+                f"The code's variables take {len(data)} bytes when saved, at most
+                {self._limits.snapshot_bytes}."
             )
         return data
 
@@ -175,7 +220,8 @@ class MontySession:
         with contextlib.suppress(MontyError):
             await self._worker.__aexit__(None, None, None)
 
-    # --- driving -----------------------------------------------------------------------------------------------
+    # --- driving
+    # -----------------------------------------------------------------------------------------------
 
     def _must_be_open(self) -> None:
         if self._closed:
@@ -192,12 +238,12 @@ class MontySession:
                     self._at = at
                     return Suspended(self.pending)
                 turn = self._answered(at)
-        except Fatal as error:
+        except FatalError as error:
             await self.close()
             return Failed(error.error)
         except MontyError as error:
             fatal = isinstance(error, MontyCrashedError) or bool(TIME_LIMIT.search(str(error)))
-            failure = told(error, self._notes.places, fatal=fatal)
+            failure = told(error, self._notes.places, self._statement, fatal=fatal)
             if fatal:
                 await self.close()
             return Failed(failure)
@@ -215,8 +261,10 @@ class MontySession:
                 at = await self._turn
         except TimeoutError as error:
             what = self._drawing
-            raise Fatal(
-                plain_error("TimeoutError", f"the ui of {what} took longer than {limit} s to draw", fatal=True)
+            raise FatalError(
+                plain_error(
+                    "TimeoutError", f"the ui of {what} took longer than {limit} s to draw", fatal=True
+                )
             ) from error
         finally:
             self._used += time.monotonic() - started
@@ -224,7 +272,9 @@ class MontySession:
                 self._turn = None
         if self._used > self._limits.statement_seconds:
             allowed = self._limits.statement_seconds
-            raise Fatal(plain_error("TimeoutError", f"the code ran for more than {allowed} s", fatal=True))
+            raise FatalError(
+                plain_error("TimeoutError", f"the code ran for more than {allowed} s", fatal=True)
+            )
         return at
 
     def _answered(self, at: AsyncFunctionSnapshot | AsyncNameLookupSnapshot) -> Awaitable[Snapshot]:
@@ -234,7 +284,9 @@ class MontySession:
         self._calls += 1
         if self._calls > self._limits.host_calls:
             limit = self._limits.host_calls
-            raise Fatal(plain_error("RuntimeError", f"more than {limit} host calls in one statement", fatal=True))
+            raise FatalError(
+                plain_error("RuntimeError", f"more than {limit} host calls in one statement", fatal=True)
+            )
         name = str(at.function_name)
         if at.is_os_function:
             return at.resume_not_handled()
@@ -248,7 +300,7 @@ class MontySession:
         try:
             args = plain(list(at.args), self._limits.value_bytes)
             kwargs = plain(dict(at.kwargs), self._limits.value_bytes)
-        except NotPlain as error:
+        except NotPlainError as error:
             return at.resume({"exc_type": "TypeError", "message": str(error)})
         answer = self._host.call(HostCall(at.call_id, name, tuple(args), kwargs))
         if answer is LATER:
@@ -282,7 +334,7 @@ def plain_or_none(done: MontyComplete) -> Any:
     """Return a program's value if it is plain data."""
     try:
         return plain(done.output, NO_LIMIT)
-    except (NotPlain, MontyError):
+    except (NotPlainError, MontyError):
         return None
 
 
@@ -292,6 +344,7 @@ class MontySandbox:
     def __init__(self, prelude: Prelude, limits: SandboxLimits | None = None) -> None:
         self._prelude = prelude
         self._limits = limits or SandboxLimits()
+        self._checker = Checker(prelude, self._limits)
         self._pool: AsyncMonty | None = None
         self._fresh: bytes | None = None
         self._starting = asyncio.Lock()
@@ -301,7 +354,9 @@ class MontySandbox:
         """Says which snapshots can be loaded."""
         return f"monty {__version__} protocol {names.PROTOCOL}"
 
-    async def open(self, host: Host, snapshot: bytes | None = None, *, suspended: bool = False) -> MontySession:
+    async def open(
+        self, host: Host, snapshot: bytes | None = None, *, suspended: bool = False
+    ) -> MontySession:
         """Return a session with a fresh namespace, or the one in the snapshot."""
         pool = await self._started()
         if snapshot is None:
@@ -311,7 +366,7 @@ class MontySandbox:
             raise SnapshotError(f"This snapshot is {'' if notes.suspended else 'not '}a suspended program.")
         worker = self._checkout(pool)
         await worker.__aenter__()
-        session = MontySession(worker, host, self._limits, notes)
+        session = MontySession(worker, host, self._limits, notes, partial(self._checker.check, pool))
         try:
             if suspended:
                 at = await worker.load_snapshot(state, print_callback=session._print)
@@ -331,6 +386,7 @@ class MontySandbox:
         """End all workers."""
         pool, self._pool = self._pool, None
         if pool is not None:
+            await self._checker.close()
             await pool.__aexit__(None, None, None)
             await asyncio.sleep(FAREWELL_SECONDS)
 

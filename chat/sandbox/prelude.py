@@ -12,8 +12,8 @@ from chat.sandbox.limits import SandboxLimits
 
 INSIDE: Final = Path(__file__).parent / "inside"
 
-# Changes when what the runtime and the names inside a saved session say to each other changes: a session saved
-# before brings its own names along.
+# Changes when what the runtime and the names inside a saved session say to each other changes: a session
+# saved before brings its own names along.
 PROTOCOL: Final = 1
 
 ENTRY: Final = "_entries["

@@ -1,8 +1,8 @@
 """Makes the dump of a fresh namespace small: it is the larger part of every saved conversation.
 
-A dump is CBOR after an eight-byte head. Three quarters of the prelude's share are tables that say which bytes of
-its source each instruction came from, and that source; errors never show them, so they are cut out. Nothing else is
-touched, and the result is tried before it is used.
+A dump is CBOR after an eight-byte head. Three quarters of the prelude's share are tables that say which bytes
+of its source each instruction came from, and that source; errors never show them, so they are cut out.
+Nothing else is touched, and the result is tried before it is used.
 """
 
 from typing import Final

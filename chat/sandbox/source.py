@@ -1,7 +1,7 @@
 """Prepares a statement for the interpreter: says it in the subset where that changes nothing, and keeps its lines.
 
-What is put in another way: imports of modules that this package provides (`inside/modules`), `del` of an item, a
-built-in's method as a value, an iterator made by a generator expression, and `class A(object)`.
+What is put in another way: imports of modules that this package provides (`inside/modules`), `del` of an
+item, a built-in's method as a value, an iterator made by a generator expression, and `class A(object)`.
 """
 
 import ast
@@ -14,13 +14,41 @@ from chat.sandbox import modules
 
 # Methods of built-in types that agent code passes as values; names that data often has are left out.
 METHODS: Final = frozenset(
-    "add append capitalize casefold discard endswith extend get isalnum isalpha isdigit islower isnumeric isspace "
-    "isupper join lower lstrip pop remove rstrip setdefault split splitlines startswith strip swapcase upper".split()
+    [
+        "add",
+        "append",
+        "capitalize",
+        "casefold",
+        "discard",
+        "endswith",
+        "extend",
+        "get",
+        "isalnum",
+        "isalpha",
+        "isdigit",
+        "islower",
+        "isnumeric",
+        "isspace",
+        "isupper",
+        "join",
+        "lower",
+        "lstrip",
+        "pop",
+        "remove",
+        "rstrip",
+        "setdefault",
+        "split",
+        "splitlines",
+        "startswith",
+        "strip",
+        "swapcase",
+        "upper",
+    ]
 )
 REWRITTEN: Final = re.compile(r"_method\(([^()]*), '(\w+)'\)")
 
 
-class NotPython(Exception):
+class NotPythonError(Exception):
     """The source is no Python at all."""
 
     def __init__(self, message: str, line: int, source_line: str) -> None:
@@ -43,17 +71,17 @@ class Prepared:
 
 
 def parse(source: str) -> ast.Module:
-    """Return the tree; raises NotPython with what is wrong and where."""
+    """Return the tree; raises NotPythonError with what is wrong and where."""
     try:
         return ast.parse(source)
     except SyntaxError as error:
-        raise NotPython(error.msg, error.lineno or 1, (error.text or "").rstrip()) from error
+        raise NotPythonError(error.msg, error.lineno or 1, (error.text or "").rstrip()) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise NotPython(str(error) or "the code is nested too deep", 1, "") from error
+        raise NotPythonError(str(error) or "the code is nested too deep", 1, "") from error
 
 
 def prepare(source: str) -> Prepared:
-    """Return the statement in the interpreter's words; raises NotPython."""
+    """Return the statement in the interpreter's words; raises NotPythonError."""
     tree = parse(source)
     edits: list[tuple[int, int, str]] = []
     text = source.encode()
@@ -64,7 +92,7 @@ def prepare(source: str) -> Prepared:
     try:
         rewriter.visit(tree)
     except RecursionError as error:
-        raise NotPython("the code is nested too deep", 1, "") from error
+        raise NotPythonError("the code is nested too deep", 1, "") from error
     mentioned = [
         name for name in dict.fromkeys(_names(tree)) if name in modules.AMBIENT and name not in rewriter.bound
     ]
@@ -108,7 +136,8 @@ class _Rewriter(ast.NodeVisitor):
             new = f"{new};({chr(10) * missing}None)"
         self.edits.append((*self.span(node), new))
 
-    # --- imports -------------------------------------------------------------------------------------------------
+    # --- imports
+    # -------------------------------------------------------------------------------------------------
 
     def visit_Import(self, node: ast.Import) -> None:
         parts = []
@@ -136,7 +165,8 @@ class _Rewriter(ast.NodeVisitor):
             parts.append(f"{bound} = _import_from({module!r}, {name.name!r})")
         self.replace(node, "; ".join(parts))
 
-    # --- the rest ------------------------------------------------------------------------------------------------
+    # --- the rest
+    # ------------------------------------------------------------------------------------------------
 
     def visit_Delete(self, node: ast.Delete) -> None:
         parts = []
@@ -145,7 +175,9 @@ class _Rewriter(ast.NodeVisitor):
                 return
             where = target.slice
             if isinstance(where, ast.Slice):
-                ends = [self.segment(end) if end else "None" for end in (where.lower, where.upper, where.step)]
+                ends = [
+                    self.segment(end) if end else "None" for end in (where.lower, where.upper, where.step)
+                ]
                 key = f"slice({', '.join(ends)})"
             else:
                 key = self.segment(where)

@@ -12,12 +12,12 @@ SIMPLE: Final = (
 )  # fmt: skip
 
 
-class NotPlain(TypeError):
+class NotPlainError(TypeError):
     """The value is no plain data, or too much of it."""
 
 
 def plain(value: Any, limit: int) -> Any:
-    """Return the value with sets and tuples as lists; raises NotPlain."""
+    """Return the value with sets and tuples as lists; raises NotPlainError."""
     return _Plain(limit).take(value, 0)
 
 
@@ -42,19 +42,19 @@ class _Plain:
             case dict():
                 self.check()
                 if depth > MAX_DEPTH:
-                    raise NotPlain(f"data for the host is nested more than {MAX_DEPTH} levels deep")
+                    raise NotPlainError(f"data for the host is nested more than {MAX_DEPTH} levels deep")
                 return {self.take(key, depth + 1): self.take(item, depth + 1) for key, item in value.items()}
             case list() | tuple() | set() | frozenset():
                 self.check()
                 if depth > MAX_DEPTH:
-                    raise NotPlain(f"data for the host is nested more than {MAX_DEPTH} levels deep")
+                    raise NotPlainError(f"data for the host is nested more than {MAX_DEPTH} levels deep")
                 return [self.take(item, depth + 1) for item in value]
         if isinstance(value, SIMPLE):
             self.check()
             return value
         name = getattr(value, "name", None) or type(value).__name__
-        raise NotPlain(f"a host call takes plain data (text, numbers, dates, lists, dicts), not {name}")
+        raise NotPlainError(f"a host call takes plain data (text, numbers, dates, lists, dicts), not {name}")
 
     def check(self) -> None:
         if self.left < 0:
-            raise NotPlain(f"data for the host is larger than {self.limit} bytes")
+            raise NotPlainError(f"data for the host is larger than {self.limit} bytes")
