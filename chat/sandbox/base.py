@@ -50,9 +50,13 @@ Answer = Value | Raise | Later
 class Host(Protocol):
     """What sandbox code can reach; called on the event loop's thread, so it must answer at once."""
 
-    def call(self, call: HostCall) -> Answer: ...
+    def call(self, call: HostCall) -> Answer:
+        """Answer a host call, or say that its answer comes later."""
+        ...
 
-    def printed(self, text: str) -> None: ...
+    def printed(self, text: str) -> None:
+        """Take a piece of what the code prints."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class SnapshotError(SandboxError):
     """The bytes are no snapshot that this version can load."""
 
 
-class SnapshotTooLarge(SandboxError):  # noqa: N818 - it is refused work, not a fault
+class SnapshotTooLarge(SandboxError):
     """The namespace holds more than a snapshot may have."""
 
 

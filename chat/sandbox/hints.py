@@ -52,23 +52,23 @@ MODULES: Final = {
 }
 
 BOUND: Final = (
-    "append add capitalize clear copy count discard endswith extend find get index insert isalpha isdigit items join "
-    "keys lower lstrip pop popitem remove replace reverse rstrip setdefault sort split startswith strip title update "
-    "upper values zfill format encode decode most_common elements appendleft popleft"
+    "append add capitalize clear copy count discard endswith extend find get index insert isalpha isdigit "
+    "items join keys lower lstrip pop popitem remove replace reverse rstrip setdefault sort split startswith "
+    "strip title update upper values zfill format encode decode most_common elements appendleft popleft"
 ).replace(" ", "|")
 
 HINTS: Final[tuple[Hint, ...]] = (
     _hint(
         r"class inheritance",
-        "for an error of your own, raise ValueError or RuntimeError with a message; for data use @dataclass without a "
-        "base, or a dict.",
+        "for an error of your own, raise ValueError or RuntimeError with a message; for data use @dataclass "
+        "without a base, or a dict.",
         r"(Exception|Error)\)",
     ),
     _hint(r"class inheritance", "write a class without a base and put what is shared into functions."),
     _hint(
         r"method decorators",
-        "write a property as a method and call it: x.area(); write a static or class method as a function outside of "
-        "the class.",
+        "write a property as a method and call it: x.area(); write a static or class method as a function "
+        "outside of the class.",
     ),
     _hint(
         r"the 'del' statement",
@@ -96,8 +96,8 @@ HINTS: Final[tuple[Hint, ...]] = (
     ),
     _hint(
         rf"AttributeError: (?:type object )?'\w+' (?:object )?has no attribute '({BOUND})'",
-        r"a method of a built-in type is no value here: write lambda x: value.\1(x), or lambda s: s.\1() for the "
-        r"type's own.",
+        r"a method of a built-in type is no value here: write lambda x: value.\1(x), or lambda s: s.\1() for "
+        r"the type's own.",
     ),
     _hint(r"'dict' object has no attribute", "read a dict's entries with d['name']."),
     _hint(r"'Data' object has no attribute '(\w+)'", r"set it first: Data(\1=None), or data.\1 = …."),
@@ -106,8 +106,8 @@ HINTS: Final[tuple[Hint, ...]] = (
         "a mount has result(), slot(name, ui), update(ui), close() and name.",
     ),
     _hint(
-        r"(?:'module' object|module 'asyncio') has no attribute '(create_task|ensure_future|TaskGroup|wait|as_completed)'",
-        "tasks in the background do not exist here: await the calls together with await asyncio.gather(a(), b()).",
+        r"'module' object has no attribute '(create_task|ensure_future|TaskGroup|wait|as_completed)'",
+        "tasks in the background do not exist here; wait for both: await asyncio.gather(a(), b()).",
     ),
     _hint(
         r"'module' object has no attribute '(wait_for|timeout)'",

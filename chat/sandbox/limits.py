@@ -8,10 +8,10 @@ class SandboxLimits:
     """Limits of one session; seconds, bytes, characters and counts."""
 
     turn_seconds: float = 5.0
-    """Execution between two host calls: `while True: pass` ends here, and honest loops of this length are rare."""
+    """Execution between two host calls: `while True: pass` ends here, honest loops are shorter."""
 
     statement_seconds: float = 20.0
-    """Execution of one statement in all, waits not counted: what a person accepts while a page says "running"."""
+    """Execution of one statement in all, waits not counted: what people accept while it says "running"."""
 
     ui_seconds: float = 1.0
     """One drawing of one mount: it happens after every statement and callback, so it must feel instant."""
@@ -26,7 +26,7 @@ class SandboxLimits:
     """Host calls between two waits: more in one go is a loop that should print or fetch less."""
 
     output_chars: int = 200_000
-    """Characters printed by one statement; the page and the model see far less, the rest is a runaway loop."""
+    """Characters printed by one statement; page and model see far less, the rest is a runaway loop."""
 
     nodes: int = 20_000
     """Nodes and tagged values in one mount."""

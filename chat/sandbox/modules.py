@@ -33,7 +33,7 @@ NATIVE: Final = frozenset(
         "unicodedata",
     ]
 )
-"""The interpreter's own, as far as they are useful; other modules it has (os, sys, pathlib) lead nowhere here."""
+"""The interpreter's own, as far as they are of use; what else it has (os, sys, pathlib) leads nowhere."""
 
 AMBIENT: Final = NATIVE | frozenset(name for name in PROVIDED if "." not in name)
 """Modules that may be used without importing them."""

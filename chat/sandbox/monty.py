@@ -201,8 +201,8 @@ class MontySession:
         data = pack(self._notes, state)
         if len(data) > self._limits.snapshot_bytes:
             raise SnapshotTooLarge(
-                f"The code's variables take {len(data)} bytes when saved, at most
-                {self._limits.snapshot_bytes}."
+                f"The code's variables take {len(data)} bytes when saved, "
+                f"at most {self._limits.snapshot_bytes}."
             )
         return data
 
@@ -220,8 +220,7 @@ class MontySession:
         with contextlib.suppress(MontyError):
             await self._worker.__aexit__(None, None, None)
 
-    # --- driving
-    # -----------------------------------------------------------------------------------------------
+    # --- driving ---
 
     def _must_be_open(self) -> None:
         if self._closed:

@@ -25,7 +25,7 @@ Program = tuple[str, dict[str, Any]]
 
 
 def _spec(spec: Mapping[str, Any]) -> list[Any]:
-    """Return what a constructor needs of a component's spec, as short as it goes: it is part of every snapshot."""
+    """Return what a constructor needs of a component's spec, kept short: it is part of every snapshot."""
     props = spec["props"]
     types = {name: [prop["type"], list(prop.get("choices") or ())] for name, prop in props.items()}
     required = [name for name, prop in props.items() if prop.get("required")]

@@ -1,4 +1,4 @@
-"""Prepares a statement for the interpreter: says it in the subset where that changes nothing, and keeps its lines.
+"""Prepares a statement for the interpreter: says it in its subset where that changes nothing, line by line.
 
 What is put in another way: imports of modules that this package provides (`inside/modules`), `del` of an
 item, a built-in's method as a value, an iterator made by a generator expression, and `class A(object)`.

@@ -169,7 +169,7 @@ class Judge:
         return f"name '{name}' is not defined" + (f"; did you mean {near[0]}?" if near else "")
 
     def ours(self, function: str, shadowed: set[str]) -> stubs.Signature | None:
-        """Return the signature of a function of ours, unless agent code has given its name another meaning."""
+        """Return the signature of a function of ours, unless agent code gave its name another meaning."""
         return None if function in shadowed else self._functions.get(function)
 
     def arguments(self, finding: Finding, shadowed: set[str]) -> str:
@@ -210,8 +210,10 @@ class Judge:
         ):
             return ""
         if finding.rule == "unused-awaitable":
-            return "an async function was called without await, so nothing would happen; write await before
-            the call"
+            return (
+                "an async function was called without await, so nothing would happen; "
+                "write await before the call"
+            )
         return "an async function's result was used without await; write await before the call"
 
 
