@@ -52,7 +52,7 @@ MISSING = {
 
 
 # One pool of workers for all tests of the module.
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+on_shared_loop = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -115,6 +115,7 @@ def test_names_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("title", EXAMPLE)
+@on_shared_loop
 async def test_examples_run(title: str, sandbox: MontySandbox) -> None:
     player = Player()
     session = await sandbox.open(player)
@@ -127,6 +128,7 @@ async def test_examples_run(title: str, sandbox: MontySandbox) -> None:
     await session.close()
 
 
+@on_shared_loop
 async def test_the_reference_of_calls_runs(sandbox: MontySandbox) -> None:
     (code,) = re.findall(r"^```python\n(.*?)^```$", BODY, re.MULTILINE | re.DOTALL)
     player = Player()
@@ -145,6 +147,7 @@ def test_all_that_is_called_missing_is_shown() -> None:
 
 
 @pytest.mark.parametrize("name", MISSING)
+@on_shared_loop
 async def test_what_is_called_missing_is(name: str, sandbox: MontySandbox) -> None:
     session = await sandbox.open(Player())
     outcome = await session.run(MISSING[name], check=True)
@@ -152,6 +155,7 @@ async def test_what_is_called_missing_is(name: str, sandbox: MontySandbox) -> No
     await session.close()
 
 
+@on_shared_loop
 async def test_modules_need_no_import(sandbox: MontySandbox) -> None:
     names = re.search(r"Usable without import: ([^\n]+?)\. ", PROMPT)
     assert names
@@ -174,6 +178,7 @@ async def test_modules_need_no_import(sandbox: MontySandbox) -> None:
         "page = await fetch('https://example.com')\nprint(page['status'], page['text'][:3])",
     ],
 )
+@on_shared_loop
 async def test_what_to_write_instead_works(code: str, sandbox: MontySandbox) -> None:
     player = Player()
     session = await sandbox.open(player)

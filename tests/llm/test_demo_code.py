@@ -30,7 +30,7 @@ async def test_scripts_run_to_a_quiet_end(script: DemoScript, sandbox: MontySand
     session = await sandbox.open(player)
     history = [ModelMessage("user", script.prompt)]
     text = script.replies[0].text
-    for turn, reply in enumerate(script.replies):
+    for turn in range(len(script.replies)):
         await player.play(session, text)
         happened = player.output + "\n".join(player.errors)
         player.output = ""
@@ -41,7 +41,7 @@ async def test_scripts_run_to_a_quiet_end(script: DemoScript, sandbox: MontySand
         player.errors.clear()
         history += [ModelMessage("assistant", text), ModelMessage("user", f"{FEEDBACK_MARK}\n{happened}")]
         text = choose_reply(history)
-        assert text.partition(" ")[0] in [other.text.partition(" ")[0] for other in script.replies], reply
+        assert any(other.wrote(text) for other in script.replies)
     else:
         assert not player.errors
     await player.touch_everything(session)
