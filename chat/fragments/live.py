@@ -1,0 +1,272 @@
+"""Frames: what changed, as the smallest fragments that bring a page up to date.
+
+Every fragment is an `<hx-partial>`: those keep their order within a frame and may hold any element. A frame never
+fills an element that it creates, so whatever is new is rendered whole, with everything in it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from chat.fragments.shapes import (
+    MountShape,
+    NoticeShape,
+    block_dom,
+    is_shown,
+    message_dom,
+    message_shape,
+    mount_context,
+    mount_shape,
+    notice_for,
+    part_shape,
+    pieces_of,
+    run_state,
+    statement_dom,
+    statement_shape,
+)
+from chat.runtime.records import Block, Conversation, Message, Mount, Record, Statement
+from chat.runtime.states import BlockKind, Role
+from chat.ui.nodes import Node, parse_tree
+from chat.ui.render import render_changes
+from chat.ui.markdown import MarkdownStream
+
+APPEND = "beforeend"
+MORPH = "outerMorph"
+REPLACE = "outerHTML"
+
+
+def partial(target: str, swap: str, html: str) -> SafeString:
+    """Return one fragment: HTML for the element with the id `target`."""
+    return format_html(
+        '<hx-partial hx-target="#{}" hx-swap="{}">{}</hx-partial>', target, swap, SafeString(html)
+    )
+
+
+def status_fragments(conversation: UUID, state: str, notice: NoticeShape | None) -> list[str]:
+    """Return what the page says about the conversation as a whole."""
+    context = {"conversation": {"pk": conversation, "state": str(state)}, "notice": notice}
+    return [
+        partial("conversation", MORPH, render_to_string("chat/_status.html", context)),
+        partial("notice", MORPH, render_to_string("chat/_notice.html", context)),
+    ]
+
+
+@dataclass
+class Known:
+    """What browsers have of the parts that still change."""
+
+    messages: dict[UUID, tuple[Any, ...]] = field(default_factory=dict)
+    runs: dict[UUID, str] = field(default_factory=dict)
+    texts: dict[UUID, "Text"] = field(default_factory=dict)
+    statements: set[UUID] = field(default_factory=set)
+    mounts: dict[UUID, tuple[Node, tuple[Any, ...]]] = field(default_factory=dict)
+    status: tuple[str, NoticeShape | None] | None = None
+
+
+@dataclass
+class Text:
+    """A text block as it was shown: how many parts were read, and the number of the piece that was open."""
+
+    stream: MarkdownStream = field(default_factory=MarkdownStream)
+    read: int = 0
+    open: int | None = None
+
+    def take(self, block: Block) -> None:
+        parts = block.parts or [block.source]  # a block of an earlier process has its source only
+        for part in parts[self.read :]:
+            self.stream.feed(part)
+        self.read = len(parts)
+        if block.closed:
+            self.stream.close()
+
+
+class Publisher:
+    """Turns changed records into fragments, remembering what was shown before."""
+
+    def __init__(self, conversation: Conversation, answered_by: str) -> None:
+        self.conversation = conversation
+        self.answered_by = answered_by
+        self.known = Known()
+
+    def loaded(self, records: Iterable[Record]) -> None:
+        """Take records that browsers have already, as they are."""
+        for record in records:
+            match record:
+                case Message():
+                    self.known.messages[record.id] = _head(record)
+                case Block(kind=BlockKind.TEXT) if is_shown(record):
+                    self._text(record)
+                case Block():
+                    self.known.runs.setdefault(record.id, str(record.state))
+                case Statement():
+                    self.known.statements.add(record.id)
+                case Mount():
+                    self.known.mounts[record.id] = (parse_tree(record.tree), _mount_head(record))
+
+    def fragments(
+        self,
+        changed: Sequence[Record],
+        blocks: dict[UUID, list[Block]],
+        statements: dict[UUID, list[Statement]],
+        mounts: Iterable[Mount],
+        last: Message | None,
+    ) -> str:
+        """Return the fragments for changed records; `blocks` by message, `statements` by block."""
+        by_place: dict[UUID, list[Mount]] = {}
+        for mount in mounts:
+            by_place.setdefault(mount.block_id or mount.message_id, []).append(mount)
+        self._parts = (blocks, statements, by_place)
+        by_id = {block.id: block for own in blocks.values() for block in own}
+        running = {
+            r.block_id for r in changed if isinstance(r, Statement)
+        }  # its state shows at its block too
+        changed = [*changed, *(by_id[pk] for pk in running if pk in by_id and by_id[pk] not in changed)]
+        whole: set[UUID] = set()  # messages and blocks that are rendered with all that is in them
+        html: list[str] = []
+        for kind in (Message, Block, Statement, Mount):
+            for record in changed:
+                if isinstance(record, kind):
+                    html += self._fragment(record, whole)
+        if any(isinstance(record, Conversation | Message) for record in changed):
+            html += self._status(last)
+        return "".join(html)
+
+    def drop(self, block: UUID) -> None:
+        """Let go of a block that will not change any more."""
+        self.known.texts.pop(block, None)
+        self.known.runs.pop(block, None)
+
+    def _status(self, last: Message | None) -> list[str]:
+        state = self.conversation.state
+        notice = notice_for(last, state)
+        if (state, notice) == self.known.status:
+            return []
+        self.known.status = (state, notice)
+        return status_fragments(self.conversation.id, state, notice)
+
+    def _fragment(self, record: Record, whole: set[UUID]) -> list[str]:
+        match record:
+            case Message():
+                return self._message(record, whole)
+            case Block() if record.message_id not in whole:
+                return self._block(record, whole)
+            case Statement() if record.block_id is not None and record.block_id not in whole:
+                return self._statement(record)
+            case Mount() if not {record.message_id, record.block_id} & whole:
+                return self._mount(record)
+        return []
+
+    def _message(self, message: Message, whole: set[UUID]) -> list[str]:
+        if message.role is Role.FEEDBACK:
+            return []
+        head, old = _head(message), self.known.messages.get(message.id)
+        if head == old:
+            return []
+        self.known.messages[message.id] = head
+        blocks = self._parts[0]
+        own = blocks.get(message.id, [])
+        whole.add(message.id)
+        whole.update(block.id for block in own)
+        parts = [self._part(block) for block in own]
+        shape = message_shape(message, parts, self._mounts_at(message.id))
+        html = render_to_string("chat/_message.html", {"message": shape})
+        return [partial("timeline", APPEND, html) if old is None else partial(shape.id, MORPH, html)]
+
+    def _part(self, block: Block) -> Any:
+        statements = self._parts[1].get(block.id, [])
+        self.known.statements.update(statement.id for statement in statements)
+        self.known.runs[block.id] = run_state(block, statements)
+        stream = None
+        if block.kind is BlockKind.TEXT and is_shown(block):
+            text = self._text(block)
+            stream = text.stream
+        return part_shape(block, "", statements, self._mounts_at(block.id), stream)
+
+    def _mounts_at(self, place: UUID) -> list[MountShape]:
+        return [self._mount_shape(mount) for mount in self._parts[2].get(place, [])]
+
+    def _block(self, block: Block, whole: set[UUID]) -> list[str]:
+        if block.kind not in (BlockKind.TEXT, BlockKind.RUN):
+            return []
+        dom = block_dom(block.id)
+        if block.id not in self.known.runs:
+            whole.add(block.id)
+            html = render_to_string("chat/_part.html", {"part": self._part(block)})
+            return [partial(f"{message_dom(block.message_id)}-parts", APPEND, html)]
+        if block.kind is BlockKind.TEXT:
+            return self._grown(block) if is_shown(block) else []
+        state = run_state(block, self._parts[1].get(block.id, []))
+        if self.known.runs[block.id] == state:
+            return []
+        whole.add(block.id)
+        html = render_to_string("chat/_part.html", {"part": self._part(block)})
+        return [partial(dom, MORPH, html)]
+
+    def _text(self, block: Block) -> Text:
+        text = self.known.texts.setdefault(block.id, Text())
+        text.take(block)
+        text.open = len(text.stream.finished) if text.stream.open else None
+        self.known.runs.setdefault(block.id, "")
+        return text
+
+    def _grown(self, block: Block) -> list[str]:
+        dom = block_dom(block.id)
+        known = self.known.texts.setdefault(block.id, Text())
+        start = known.open if known.open is not None else len(known.stream.finished)
+        had_open = known.open is not None
+        text = self._text(block)
+        fragments = []
+        for number, piece in enumerate(pieces_of(dom, text.stream, start)):
+            html = render_to_string("chat/_piece.html", {"piece": piece})
+            is_old = number == 0 and had_open
+            fragments.append(partial(piece.dom, REPLACE, html) if is_old else partial(dom, APPEND, html))
+        return fragments
+
+    def _statement(self, statement: Statement) -> list[str]:
+        assert statement.block_id is not None
+        fragments = []
+        html = render_to_string("chat/_statement.html", {"statement": statement_shape(statement)})
+        if statement.id in self.known.statements:
+            fragments.append(partial(statement_dom(statement.id), MORPH, html))
+        else:
+            self.known.statements.add(statement.id)
+            fragments.append(partial(f"{block_dom(statement.block_id)}-statements", APPEND, html))
+        return fragments
+
+    def _mount(self, mount: Mount) -> list[str]:
+        old = self.known.mounts.get(mount.id)
+        if old is None:
+            place = block_dom(mount.block_id) if mount.block_id else message_dom(mount.message_id)
+            return [partial(f"{place}-mounts", APPEND, self._mount_html(mount))]
+        tree, head = parse_tree(mount.tree), _mount_head(mount)
+        if (
+            head != old[1]
+        ):  # another state, an answer or an error: all of it, with its fields as they are declared
+            swap = REPLACE if mount.answered_at != old[1][1] else MORPH
+            return [partial(f"mount-{mount.name}", swap, self._mount_html(mount))]
+        self.known.mounts[mount.id] = (tree, head)
+        context = mount_context(self.conversation.id, mount, self.answered_by)
+        changes = render_changes(old[0], tree, context)
+        return [partial(change.target, change.swap, change.html) for change in changes]
+
+    def _mount_html(self, mount: Mount) -> str:
+        return render_to_string("chat/_mount.html", {"mount": self._mount_shape(mount)})
+
+    def _mount_shape(self, mount: Mount) -> MountShape:
+        tree = parse_tree(mount.tree)
+        self.known.mounts[mount.id] = (tree, _mount_head(mount))
+        return mount_shape(self.conversation.id, mount, tree, self.answered_by)
+
+
+def _head(message: Message) -> tuple[Any, ...]:
+    """What of a message stands outside of its blocks."""
+    return (message.state, message.note, message.reasoning, message.role)
+
+
+def _mount_head(mount: Mount) -> tuple[Any, ...]:
+    return (mount.state, mount.answered_at, mount.error)

@@ -1,0 +1,103 @@
+"""The timeline from the database: for a page load, and for a browser that catches up."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db.models import Prefetch, QuerySet
+
+from chat.fragments.shapes import (
+    MessageShape,
+    MountShape,
+    NoticeShape,
+    message_shape,
+    mount_shape,
+    notice_for,
+    part_shape,
+)
+from chat.models import Block, Conversation, Inbox, Message, Mount, Piece, Statement
+from chat.runtime.states import InboxKind, InboxState, Role
+from chat.ui.nodes import InvalidTree
+
+
+def timeline(conversation: UUID) -> list[MessageShape]:
+    """Return all messages that the page shows, in order. Touches the database."""
+    return shapes(_messages(conversation), conversation)
+
+
+def changed_since(conversation: UUID, number: int) -> tuple[list[tuple[MessageShape, int]], list[MountShape]]:
+    """Return the messages that changed after a frame, each with the frame in which it appeared, and the changed
+    mounts of all other messages."""
+    messages = list(_messages(conversation).filter(changed__gt=number))
+    seen = {message.pk for message in messages}
+    appeared = {message.pk: message.appeared for message in messages}
+    mounts = Mount.objects.filter(conversation=conversation, changed__gt=number).exclude(message__in=seen)
+    names = _names(mounts)
+    changed = [(shape, appeared[shape.pk]) for shape in shapes(messages, conversation)]
+    return changed, [_mount(conversation, mount, names) for mount in mounts]
+
+
+def shapes(messages: Iterable[Message], conversation: UUID) -> list[MessageShape]:
+    """Return messages, loaded with all their parts, as the templates get them."""
+    messages = list(messages)
+    names = _names(mount for message in messages for mount in message.mounts.all())
+    return [shape for message in messages if (shape := _message(conversation, message, names))]
+
+
+def notice(conversation: Conversation) -> NoticeShape | None:
+    """Return what the page says below the timeline."""
+    last = Message.objects.filter(conversation=conversation).order_by("-position").first()
+    return notice_for(last, conversation.state)
+
+
+def queue(conversation: UUID) -> list[dict[str, Any]]:
+    """Return the user's messages that wait for the agent, in order."""
+    items = Inbox.objects.filter(conversation=conversation, kind=InboxKind.MESSAGE, state=InboxState.QUEUED)
+    return [{"pk": item.pk, "text": item.payload["text"]} for item in items.order_by("pk")]
+
+
+def _messages(conversation: UUID) -> "QuerySet[Message]":
+    return (
+        Message.objects.filter(conversation=conversation)
+        .order_by("position")
+        .prefetch_related(
+            Prefetch("blocks", Block.objects.order_by("position")),
+            Prefetch("blocks__statements", Statement.objects.order_by("position")),
+            Prefetch("blocks__pieces", Piece.objects.order_by("pk")),
+            Prefetch("mounts", Mount.objects.order_by("number")),
+        )
+    )
+
+
+def _message(conversation: UUID, message: Message, names: dict[int, str]) -> MessageShape | None:
+    if message.role == Role.FEEDBACK:
+        return None
+    by_block: dict[UUID | None, list[MountShape]] = defaultdict(list)
+    for mount in message.mounts.all():
+        by_block[mount.block_id].append(_mount(conversation, mount, names))
+    parts = [
+        part_shape(block, source_of(block), list(block.statements.all()), by_block[block.pk])
+        for block in message.blocks.all()
+    ]
+    return message_shape(message, parts, by_block[None])
+
+
+def source_of(block: Block) -> str:
+    """Return all of a block that has arrived."""
+    return block.source if block.closed else "".join(piece.text for piece in block.pieces.all())
+
+
+def _mount(conversation: UUID, mount: Mount, names: dict[int, str]) -> MountShape:
+    try:
+        return mount_shape(conversation, mount, answered_by=names.get(mount.answered_by_id or 0, ""))
+    except InvalidTree as error:  # written by an older version of the site
+        mount.state = "closed"
+        mount.error = str(error)
+        return mount_shape(conversation, mount)
+
+
+def _names(mounts: Iterable[Mount]) -> dict[int, str]:
+    people = {mount.answered_by_id for mount in mounts if mount.answered_by_id}
+    return {user.pk: user.get_username() for user in get_user_model().objects.filter(pk__in=people)}

@@ -1,0 +1,34 @@
+"""The lease by which one runner, in one process, drives a conversation. Everything here touches the database."""
+
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+from django.db.models import Q
+from django.utils import timezone
+
+from chat.models import Conversation
+
+LEASE_SECONDS = 8.0  # a dead holder is replaced within this and one round of the supervisor
+RENEW_SECONDS = 2.0  # three renewals may fail before the lease is lost
+
+
+def acquire(conversation: UUID) -> str | None:
+    """Return the token of a lease that is ours now; None while somebody else's is valid."""
+    token = uuid4().hex
+    now = timezone.now()
+    free = Q(lease="") | Q(lease_until__lt=now) | Q(lease_until=None)
+    taken = Conversation.objects.filter(free, pk=conversation).update(
+        lease=token, lease_until=now + timedelta(seconds=LEASE_SECONDS)
+    )
+    return token if taken else None
+
+
+def renew(conversation: UUID, token: str) -> bool:
+    """Make the lease last longer; returns False when it is not ours any more."""
+    until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
+    return bool(Conversation.objects.filter(pk=conversation, lease=token).update(lease_until=until))
+
+
+def release(conversation: UUID, token: str) -> None:
+    """Let anybody else have the lease at once."""
+    Conversation.objects.filter(pk=conversation, lease=token).update(lease="", lease_until=None)

@@ -1,0 +1,105 @@
+"""Skills as one conversation's code may call them, with their stores in the database."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db.models import Q
+
+from chat.models import Memory, Upload
+from chat.runtime.records import Conversation
+from chat.sandbox.base import Raise, Settled, Value
+from chat.skills import SKILLS, FileInfo, HttpPolicy, SkillContext, SkillError
+
+logger = logging.getLogger(__name__)
+
+
+class ConversationSkills:
+    """Implements `chat.runtime.host.Skills`."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.context = SkillContext(
+            memory=UserMemory(conversation.owner_id),
+            files=ConversationFiles(conversation.id),
+            http=HttpPolicy(**settings.FETCH_POLICY),
+        )
+
+    def needs_approval(self, name: str) -> bool:
+        """Whether a person decides about each call."""
+        return name in SKILLS and SKILLS[name].needs_approval
+
+    def changes_world(self, name: str) -> bool:
+        """Whether a call must be known of after a crash."""
+        return name in SKILLS and SKILLS[name].changes_world
+
+    async def run(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Settled:
+        """Return the result of a skill, or its failure as the code gets it."""
+        if name not in SKILLS:
+            return Raise("NameError", f"There is no skill {name!r}; there are: {', '.join(SKILLS)}.")
+        try:
+            return Value(await SKILLS[name].call(self.context, args, kwargs))
+        except SkillError as error:
+            return Raise("RuntimeError", str(error))
+        except Exception:
+            logger.exception("Skill %s failed", name)
+            return Raise(
+                "RuntimeError", f"{name}() failed because of a mistake of this site; it is in its log."
+            )
+
+
+class UserMemory:
+    """What is remembered about a user, as rows."""
+
+    def __init__(self, user_id: int) -> None:
+        self.user_id = user_id
+
+    async def get(self, key: str) -> Any:
+        try:
+            return (await Memory.objects.aget(user=self.user_id, key=key)).value
+        except Memory.DoesNotExist:
+            raise KeyError(key) from None
+
+    async def set(self, key: str, value: Any) -> None:
+        await Memory.objects.aupdate_or_create(user_id=self.user_id, key=key, defaults={"value": value})
+
+    async def delete(self, key: str) -> None:
+        await Memory.objects.filter(user=self.user_id, key=key).adelete()
+
+    async def count(self) -> int:
+        return await Memory.objects.filter(user=self.user_id).acount()
+
+    async def clear(self) -> int:
+        deleted, _ = await Memory.objects.filter(user=self.user_id).adelete()
+        return deleted
+
+    async def search(self, words: Sequence[str], limit: int) -> Sequence[tuple[str, Any]]:
+        found = Memory.objects.filter(user=self.user_id).order_by("-updated")
+        for word in words:
+            found = found.filter(Q(key__icontains=word) | Q(value__icontains=word))
+        return [(memory.key, memory.value) async for memory in found[:limit]]
+
+
+class ConversationFiles:
+    """The uploads of a conversation."""
+
+    def __init__(self, conversation: UUID) -> None:
+        self.conversation = conversation
+
+    async def list(self) -> Sequence[FileInfo]:
+        uploads = Upload.objects.filter(conversation=self.conversation).order_by("created")
+        return [
+            FileInfo(str(upload.pk), upload.name, upload.size, upload.content_type, upload.created)
+            async for upload in uploads
+        ]
+
+    async def read(self, file_id: str, limit: int) -> bytes:
+        upload = await Upload.objects.aget(conversation=self.conversation, pk=file_id)
+
+        def contents() -> bytes:
+            with upload.file.open("rb") as file:
+                return bytes(file.read(limit))
+
+        return await sync_to_async(contents)()

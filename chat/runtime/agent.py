@@ -1,0 +1,372 @@
+"""The agent of one conversation: takes what arrives, calls the model, and lets each reply take effect.
+
+An interaction goes from a user's message, or something else that needs the model, until the agent is quiet: each turn
+is one call of the model, and the feedback on its reply starts the next. `work` returns when nothing is left to do.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from chat.llm.base import ChatModel
+from chat.runtime import feedback
+from chat.runtime.board import Board
+from chat.runtime.effects import Effects
+from chat.runtime.history import model_messages
+from chat.runtime.host import Skills
+from chat.runtime.limits import Limits
+from chat.runtime.mailbox import Mailbox
+from chat.runtime.programs import Programs, Stopped
+from chat.runtime.reader import Ending, Reader, is_blank
+from chat.runtime.records import InboxItem, Message, Mount, Statement, Wait
+from chat.runtime.reply import Reply
+from chat.runtime.states import (
+    BlockState,
+    ConversationState,
+    InboxKind,
+    InboxState,
+    MessageState,
+    MountState,
+    ProgramKind,
+    Role,
+)
+from chat.runtime.store import Store
+from chat.runtime.values import to_native
+from chat.runtime.waits import callback_args
+from chat.sandbox.base import Sandbox
+from chat.sandbox.prelude import entry_callback, entry_submit, entry_tick
+
+CUT_OFF = "Your reply was cut off ({why}). What had arrived before took effect. Go on from there, without repeating it."
+RETRY_SECONDS = 0.25
+
+
+class Agent:
+    """Drives one conversation. `last` is its newest message, from which positions and turns are counted."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        mailbox: Mailbox,
+        model: ChatModel,
+        sandbox: Sandbox,
+        skills: Skills,
+        mounts: list[Mount],
+        last: Message | None,
+        prompt: str,
+        limits: Limits,
+    ) -> None:
+        self.store = store
+        self.mailbox = mailbox
+        self.model = model
+        self.limits = limits
+        self.prompt = prompt
+        self.last = last
+        self.board = Board(store, limits, mounts)
+        self.programs = Programs(store, mailbox, sandbox, self.board, skills, limits)
+        self.programs.may_park = self._may_park
+        self.reader: Reader | None = None
+        self.anchor: Message | None = last if last and last.role is Role.ASSISTANT else None
+        self.unreported: list[Statement] = []  # callbacks that ran while a reply was under way
+        self.watched = False  # whether a browser shows the conversation, so that its timers run
+
+    async def work(self) -> None:
+        """Handle everything that is there; returns when the agent is quiet. Raises Parked, LeaseLost."""
+        while not self.mailbox.leaving:
+            self.mailbox.changed.clear()
+            if not await self._handle_next():
+                break
+        self._set_state(ConversationState.IDLE)
+        await self.store.flush()
+
+    async def close(self) -> None:
+        """Give back what is held; what was not saved is gone."""
+        if self.reader is not None:
+            await self.reader.cut()
+        self.programs.host.release()
+        await self.programs.workspace.discard()
+
+    def _may_park(self) -> bool:
+        timers = self.watched and self.store.conversation.namespace.get("timers")
+        return not timers and (self.reader is None or self.reader.reply.ended)
+
+    # What arrives
+
+    async def _handle_next(self) -> bool:
+        """Handle the oldest item; returns whether there was one."""
+        for item in list(self.mailbox.items.values()):
+            match item.kind:
+                case InboxKind.STOP:
+                    self.store.touch(self.mailbox.settle(item))
+                case InboxKind.MESSAGE:
+                    await self._user_message(item)
+                case InboxKind.RETRY | InboxKind.CONTINUE:
+                    await self._again(item)
+                case InboxKind.SUBMIT:
+                    await self._submit(item)
+                case InboxKind.CALLBACK:
+                    await self._callback(item)
+            return True
+        return await self._tick()
+
+    async def _user_message(self, item: InboxItem) -> None:
+        text = str(item.payload["text"])
+        self.store.touch(self.mailbox.settle(item))
+        message = self._add_message(Role.USER, text=text)
+        message.interaction += 1
+        message.turn = 0
+        await self.interact()
+
+    async def _again(self, item: InboxItem) -> None:
+        self.store.touch(self.mailbox.settle(item))
+        if self.last is None:
+            return
+        if item.kind is InboxKind.CONTINUE:
+            self.last.turn = 0
+        if self.last.note:
+            self.last.note = ""
+            self.store.touch(self.last)
+        await self.interact()
+
+    async def _submit(self, item: InboxItem) -> None:
+        """A form that nobody waits for: its function runs, or a turn tells the model."""
+        mount = self.board.mounts.get(item.payload["mount"])
+        if mount is None or mount.state in (MountState.CLOSED, MountState.SUBMITTED):
+            self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
+            return
+        values = item.payload["values"]
+        self.board.answer(mount, values, item.user_id)
+        if mount.keeps:
+            source, inputs = entry_submit(mount.name, to_native(values))
+            await self._program(ProgramKind.SUBMIT, item, source, inputs, mount)
+            return
+        self.store.touch(self.mailbox.settle(item))
+        title = mount.tree.get("p", {}).get("title")
+        words = f" ({title!r})" if title else ""
+        self._add_feedback(f"The user submitted the form of mount {mount.name}{words}: {to_native(values)!r}")
+        await self.interact()
+
+    async def _callback(self, item: InboxItem) -> None:
+        if not self.programs.offers(item):
+            self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
+            return
+        source, inputs = entry_callback(item.payload["callback"], callback_args(item))
+        mount = self.board.mounts[item.payload["mount"]]
+        await self._program(ProgramKind.CALLBACK, item, source, inputs, mount)
+
+    async def _tick(self) -> bool:
+        timers = self.store.conversation.namespace.get("timers", {})
+        for timer in list(self.mailbox.ticks):
+            del self.mailbox.ticks[timer]
+            if timer in timers:
+                source, inputs = entry_tick(timer)
+                await self._program(ProgramKind.TICK, None, source, inputs, None)
+                return True
+        return False
+
+    async def _meanwhile(self) -> bool:
+        """Run callbacks while a reply streams and no code runs; returns whether one ran. Raises Stopped."""
+        self.mailbox.changed.clear()
+        if self.mailbox.stopped:
+            raise Stopped
+        for item in list(self.mailbox.items.values()):
+            if item.kind is InboxKind.CALLBACK:
+                await self._callback(item)
+                return True
+            if item.kind is InboxKind.SUBMIT:
+                mount = self.board.mounts.get(item.payload["mount"])
+                if mount is not None and mount.keeps and mount.state is MountState.OPEN:
+                    await self._submit(item)
+                    return True
+        return await self._tick()
+
+    # Callbacks
+
+    async def _program(
+        self,
+        kind: ProgramKind,
+        item: InboxItem | None,
+        source: str,
+        inputs: Mapping[str, Any],
+        mount: Mount | None,
+    ) -> None:
+        """Run a callback; a record of it stays only when there is something to tell."""
+        if item is not None:
+            self.store.touch(self.mailbox.settle(item, InboxState.STARTED))
+        program = Statement(conversation_id=self.store.conversation.id, position=0, kind=kind)
+        if item is not None and mount is not None:
+            program.source = f"# {kind} of mount {mount.name}: {item.payload.get('callback', 'on_submit')}"
+        await self.programs.run(program, source, inputs, place=self._place(mount))
+        if item is not None:
+            item.state = InboxState.DONE
+            self.store.touch(item)
+        await self.after_program(program, mount)
+
+    async def after_program(self, program: Statement, mount: Mount | None = None) -> None:
+        """Show and tell what a callback did: a failure at its mount, outputs and errors in a turn of their own."""
+        errors = await self.programs.render()
+        program.notes = "\n".join(filter(None, [program.notes, *errors]))
+        if program.error and mount is not None:
+            self.board.fail(mount.name, program.error)
+        if program.quiet:
+            self.store.forget(program)
+        elif self.reader is None:
+            await self.report([program])
+        else:
+            self.unreported.append(program)
+        await self.store.flush()
+
+    async def resume_callback(self, program: Statement, waits: list[Wait]) -> None:
+        """Go on with a callback that waits, of an earlier process."""
+        await self.programs.resume(program, waits, place=self._place(None))
+        await self.after_program(program)
+
+    async def report(self, programs: list[Statement]) -> None:
+        """Start a turn that tells the model what callbacks printed and how they failed."""
+        text = self._told(programs)
+        if text:
+            self._add_feedback(text)
+            await self.interact()
+
+    def _told(self, programs: list[Statement]) -> str:
+        for program in programs:
+            program.reported = True
+            self.store.touch(program)
+        text = "\n".join(filter(None, map(feedback.of_program, programs)))
+        return feedback.shorten(text, self.limits.feedback_chars)
+
+    def _place(self, mount: Mount | None) -> tuple[Any, Any]:
+        if mount is not None:
+            return (mount.message_id, None)
+        message = self.anchor or self.last
+        return (message.id if message else None, None)
+
+    # Turns
+
+    async def interact(self) -> None:
+        """Call the model, and again with the feedback on its reply, until there is none."""
+        self._set_state(ConversationState.RUNNING)
+        retries = 0
+        again: Message | None = None
+        while self.last is not None:
+            if again is None and self.last.turn >= self.limits.turns:
+                self._pause()
+                return
+            reply, ending = await self._turn(again)
+            again = None
+            if ending.retry and retries < self.limits.retries:
+                retries += 1
+                again = reply.message if is_blank(reply) else None
+                if again is None:
+                    self._settle_reply(reply, ending)
+                await self._pause_before_retry(retries)
+                continue
+            retries = 0
+            text = self._settle_reply(reply, ending)
+            if not text:
+                return
+            self._add_feedback(text)
+
+    async def go_on(self, reply: Reply, waits: list[Wait], why: str = "") -> None:
+        """Go on with a reply of an earlier process: with its suspended statement, its queued effects, its feedback."""
+        self._set_state(ConversationState.RUNNING)
+        self.reader = Reader(self.store, reply)
+        ending = Ending(why=why)
+        block = next((b for b in reply.blocks if b.state in (BlockState.RUNNING, BlockState.WAITING)), None)
+        ending = await self._effects(reply, self.reader, ending, waits if block else [])
+        text = self._settle_reply(reply, ending)
+        if text:
+            self._add_feedback(text)
+            await self.interact()
+
+    async def _turn(self, again: Message | None) -> tuple[Reply, Ending]:
+        message = again
+        if message is None:
+            message = self._add_message(Role.ASSISTANT, state=MessageState.STREAMING)
+            message.turn += 1
+        message.model = self.model.name
+        self.anchor = message
+        reply = Reply(self.store, message)
+        self.reader = Reader(self.store, reply)
+        messages = model_messages(self.prompt, await self.store.history(), self.limits)
+        self.reader.start(self.model, messages)
+        return reply, await self._effects(reply, self.reader, Ending(), [])
+
+    async def _effects(self, reply: Reply, reader: Reader, ending: Ending, waits: list[Wait]) -> Ending:
+        effects = Effects(self.programs, reply, cut=reader.cut, meanwhile=self._meanwhile)
+        try:
+            if waits:
+                block = next(b for b in reply.blocks if b.state is BlockState.RUNNING)
+                await effects.go_on(block, waits)
+            await effects.run()
+            if self.mailbox.stopped:
+                raise Stopped
+        except Stopped:
+            await reader.cut()
+            reply.drop()
+            while (stop := self.mailbox.stopped) is not None:
+                self.store.touch(self.mailbox.settle(stop))
+            return Ending(stopped=True)
+        finally:
+            if self.reader is reader:
+                self.reader = None
+        return await reader.ending() if reader.started else ending
+
+    def _settle_reply(self, reply: Reply, ending: Ending) -> str:
+        """Give the message its final state; returns the feedback for the next turn."""
+        message = reply.message
+        text = feedback.of_reply(reply, self.limits)
+        if self.unreported:
+            text = "\n".join(filter(None, [text, self._told(self.unreported)]))
+            self.unreported = []
+        message.state = MessageState.DONE
+        if ending.stopped:
+            message.state = MessageState.STOPPED
+            text = ""
+        elif ending.why:
+            message.note = ending.why
+            message.state = MessageState.INCOMPLETE if reply.blocks else MessageState.FAILED
+            if reply.has_acted and not ending.final:
+                text = "\n".join(filter(None, [text, CUT_OFF.format(why=ending.why)]))
+        self.store.touch(message)
+        return text
+
+    async def _pause_before_retry(self, retries: int) -> None:
+        await self.store.flush()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(RETRY_SECONDS * 2**retries):
+                while self.mailbox.stopped is None:
+                    self.mailbox.changed.clear()
+                    await self.mailbox.changed.wait()
+
+    def _pause(self) -> None:
+        assert self.last is not None
+        self.last.note = f"The agent has used its {self.limits.turns} turns for this message."
+        self.store.touch(self.last)
+
+    # Messages
+
+    def _add_feedback(self, text: str) -> None:
+        self._add_message(Role.FEEDBACK, text=text)
+
+    def _add_message(self, role: Role, *, text: str = "", state: MessageState = MessageState.DONE) -> Message:
+        message = Message(
+            conversation_id=self.store.conversation.id,
+            position=self.last.position + 1 if self.last else 1,
+            role=role,
+            created=self.store.now(),
+            state=state,
+            text=text,
+            interaction=self.last.interaction if self.last else 0,
+            turn=self.last.turn if self.last else 0,
+        )
+        self.store.add(message)
+        self.last = message
+        return message
+
+    def _set_state(self, state: ConversationState) -> None:
+        conversation = self.store.conversation
+        if conversation.state is not state:
+            conversation.state = state
+            self.store.touch(conversation)

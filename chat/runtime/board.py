@@ -1,0 +1,135 @@
+"""The mounts of a conversation: made, updated and closed by its code, answered by its user."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+from chat.runtime.limits import Limits
+from chat.runtime.records import Mount
+from chat.runtime.states import MountState
+from chat.runtime.store import Store
+from chat.ui.nodes import InvalidTree, Node, TreeLimits, callbacks, parse_tree, to_json
+
+
+class Board:
+    """All mounts by name. Trees from the sandbox are validated before they become part of a mount."""
+
+    def __init__(self, store: Store, limits: Limits, mounts: list[Mount]) -> None:
+        self.store = store
+        self.limits = limits
+        self.mounts = {mount.name: mount for mount in mounts}
+        self._trees = TreeLimits(nodes=limits.nodes, characters=limits.tree_chars)
+
+    @property
+    def live(self) -> list[Mount]:
+        """The open mounts whose ui is a function, to be rendered again after each step."""
+        return [m for m in self.mounts.values() if m.live and m.state is not MountState.CLOSED]
+
+    def create(
+        self, tree: Node, *, message_id: UUID, block_id: UUID | None, live: bool = False, keeps: bool = False
+    ) -> Mount:
+        """Add a mount at a place in the chat; raises InvalidTree when there are too many."""
+        if len(self.mounts) >= self.limits.mounts:
+            raise InvalidTree(
+                f"This conversation has {len(self.mounts)} mounts, the most that are allowed. "
+                "Change an existing mount: give it a function as ui, or a Slot."
+            )
+        conversation = self.store.conversation
+        number = conversation.namespace.get("mounts", 0) + 1
+        conversation.namespace = {**conversation.namespace, "mounts": number}
+        mount = Mount(
+            conversation_id=conversation.id,
+            number=number,
+            message_id=message_id,
+            block_id=block_id,
+            created=self.store.now(),
+            tree=to_json(tree),
+            live=live,
+            keeps=keeps,
+        )
+        self.mounts[mount.name] = mount
+        self.store.add(mount)
+        self.store.touch(conversation)
+        return mount
+
+    def parse(self, tree_json: str) -> Node:
+        """Return the tree that code sent; raises InvalidTree with what is wrong and what is accepted."""
+        if len(tree_json) > self.limits.tree_chars:
+            raise InvalidTree(
+                f"The ui is {len(tree_json):,} characters long as data, at most {self.limits.tree_chars:,} are "
+                "accepted. Show fewer rows, or a page of them."
+            )
+        try:
+            value = json.loads(tree_json)
+        except (ValueError, RecursionError) as error:
+            raise InvalidTree(f"The ui can't be read: {error}. Use plain values as props.") from error
+        return parse_tree(value, self._trees)
+
+    def update(self, name: str, tree: Node) -> None:
+        """Show another tree in a mount."""
+        mount = self.get(name)
+        new = to_json(tree)
+        if new != mount.tree or mount.error:
+            mount.tree = new
+            mount.error = ""
+            self.store.touch(mount)
+
+    def get(self, name: str) -> Mount:
+        """Return a mount; raises InvalidTree naming the known ones."""
+        if name not in self.mounts:
+            known = ", ".join(self.mounts) or "none yet"
+            raise InvalidTree(f"There is no mount {name!r} in this conversation. Known mounts: {known}.")
+        return self.mounts[name]
+
+    def take_renders(self, renders_json: str) -> list[str]:
+        """Take what ui functions returned during a program; returns their errors, for the model."""
+        errors = []
+        for name, tree, *failure in json.loads(renders_json) if renders_json else []:
+            if failure and failure[0]:
+                errors.append(self.fail(name, str(failure[0])))
+                continue
+            try:
+                self.update(name, parse_tree(tree, self._trees))
+            except InvalidTree as error:
+                errors.append(self.fail(name, str(error)))
+        return [error for error in errors if error]
+
+    def fail(self, name: str, error: str) -> str:
+        """Show that a ui function failed, with the last good picture kept; returns the words for the model.
+
+        Returns an empty string when the model has been told the same already.
+        """
+        mount = self.get(name)
+        if mount.error == error:
+            return ""
+        mount.error = error
+        self.store.touch(mount)
+        return f"The ui function of mount {name} failed: {error}"
+
+    def has_callback(self, name: str, callback: str) -> bool:
+        """Whether the mount's present tree offers this callback."""
+        mount = self.mounts.get(name)
+        if mount is None or mount.state is MountState.CLOSED:
+            return False
+        return callback in callbacks(parse_tree(mount.tree, self._trees))
+
+    def behind(self, where: str) -> Mount | None:
+        """Return the mount of that name, or the one whose tree has that callback."""
+        if where in self.mounts:
+            return self.mounts[where]
+        return next((mount for name, mount in self.mounts.items() if self.has_callback(name, where)), None)
+
+    def answer(self, mount: Mount, values: dict[str, Any], user_id: int | None) -> None:
+        """Record a submit; the mount turns into a summary unless it stays a form."""
+        mount.answers = values
+        mount.answered_by_id = user_id
+        mount.answered_at = self.store.now()
+        if not mount.keeps:
+            mount.state = MountState.SUBMITTED
+        self.store.touch(mount)
+
+    def set_state(self, mount: Mount, state: MountState) -> None:
+        """Change whether a mount can be answered."""
+        if mount.state is not state:
+            mount.state = state
+            self.store.touch(mount)

@@ -1,0 +1,478 @@
+"""Runs one program, a statement or a callback, through everything it waits for, to its end.
+
+Its start is saved before it runs; its outcome, output and the new namespace are saved with the next flush after it.
+What it waits for is answered from the mailbox. A wait for a person, or a long sleep, is saved as a suspended program
+that any process can go on with; it holds no worker.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from chat.runtime.approvals import approved
+from chat.runtime.board import Board
+from chat.runtime.host import RuntimeHost, Skills
+from chat.runtime.limits import Limits
+from chat.runtime.mailbox import Mailbox
+from chat.runtime.records import InboxItem, Mount, Statement, Wait
+from chat.runtime.states import (
+    ConversationState,
+    InboxKind,
+    InboxState,
+    MountState,
+    ProgramKind,
+    StatementState,
+    WaitKind,
+    WaitState,
+)
+from chat.runtime.store import Store
+from chat.runtime.values import to_native
+from chat.runtime.waits import Pending, Reaction, event, occurrence, submitted
+from chat.runtime.workspace import NamespaceLost, Workspace
+from chat.sandbox.base import (
+    CodeError,
+    Failed,
+    Finished,
+    Outcome,
+    Raise,
+    Sandbox,
+    Session,
+    Settled,
+    Suspended,
+)
+from chat.sandbox.prelude import entry_render
+from chat.ui.nodes import InvalidTree
+
+
+_GONE = Failed(CodeError("RuntimeError", "The code that waited here can't go on.", fatal=True))
+
+
+class Stopped(Exception):
+    """Somebody pressed Stop; nothing more of this interaction may happen."""
+
+
+class Parked(Exception):
+    """Everything is saved and only a person or a later time can go on; the runner may leave."""
+
+
+class Programs:
+    """Runs programs one at a time in the conversation's namespace."""
+
+    def __init__(
+        self, store: Store, mailbox: Mailbox, sandbox: Sandbox, board: Board, skills: Skills, limits: Limits
+    ) -> None:
+        self.store = store
+        self.mailbox = mailbox
+        self.board = board
+        self.skills = skills
+        self.limits = limits
+        self.host = RuntimeHost(store, board, skills, limits)
+        self.workspace = Workspace(store, sandbox, self.host)
+        self.may_park = lambda: True  # the agent says no while the model's stream still comes in
+        self._dismissals = 0
+        self._saved_waits: set[UUID] = set()  # short sleeps never get a row
+
+    # Running
+
+    async def run(
+        self,
+        program: Statement,
+        source: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        place: tuple[UUID, UUID | None],
+        label: str = "",
+    ) -> None:
+        """Run a program to its end; its record says what came of it. Raises Stopped, Parked."""
+        self.host.begin(program, *place)
+        self._dismissals = 0
+        session = await self._session(program)
+        program.state = StatementState.RUNNING
+        program.started = self.store.now()
+        self.store.touch(program)
+        await self.store.flush()
+        check = program.kind is ProgramKind.STATEMENT
+        outcome = await self._unless_stopped(
+            session.run(source, inputs or {}, check=check, label=label, line=program.line)
+        )
+        await self._through_waits(program, outcome)
+
+    async def resume(self, program: Statement, waits: list[Wait], *, place: tuple[UUID, UUID | None]) -> None:
+        """Go on with a program that was suspended, perhaps long ago and in another process."""
+        self.host.begin(program, *place)
+        self._dismissals = 0
+        names = {mount.id: mount.name for mount in self.board.mounts.values()}
+        for wait in waits:
+            mount = names.get(wait.mount_id, "") if wait.mount_id else ""
+            self.host.pending[wait.call] = Pending(wait.call, wait=wait, mount=mount)
+            self._saved_waits.add(wait.id)
+        session = await self._reopen()
+        outcome: Outcome = _GONE if session is None else Suspended(session.pending)
+        await self.workspace.discard()  # until somebody answers
+        await self._through_waits(program, outcome)
+
+    async def render(self, *, partial: bool = False) -> list[str]:
+        """Evaluate the ui functions of all live mounts again and show what changed; returns their errors.
+
+        Only when nothing is suspended. With `partial`, a function that fails (on half a row, say) keeps its picture.
+        """
+        errors = []
+        for mount in self.board.live:
+            session = await self._session(self.host.program)
+            outcome = await self._unless_stopped(session.run(*entry_render(mount.name)))
+            errors.append(self._take_render(mount, outcome, partial))
+            if isinstance(outcome, Failed) and outcome.error.fatal:
+                mount.live = False  # it used up its time; it would do so after every step
+                self.store.touch(mount)
+                await self.workspace.discard()
+        return [error for error in errors if error]
+
+    async def feed(self, source: str, inputs: Mapping[str, Any]) -> Outcome:
+        """Run a small entry point of the prelude that waits for nothing, such as new streamed data."""
+        session = await self._session(self.host.program)
+        return await self._unless_stopped(session.run(source, inputs))
+
+    def _take_render(self, mount: Mount, outcome: Outcome, partial: bool) -> str:
+        try:
+            match outcome:
+                case Finished(str() as tree):
+                    self.board.update(mount.name, self.board.parse(tree))
+                case Failed(error) if error.fatal or not partial:
+                    return self.board.fail(mount.name, error.text())
+        except InvalidTree as error:
+            return "" if partial else self.board.fail(mount.name, str(error))
+        return ""
+
+    async def _session(self, program: Statement | None) -> Session:
+        opened = self.workspace.session is None
+        try:
+            session = await self.workspace.ready()
+        except NamespaceLost as lost:
+            self._lost(str(lost))
+            session = await self.workspace.ready()
+        if opened and program is not None and program.kind is not ProgramKind.STATEMENT:
+            for mount in self.board.live:  # callbacks belong to the tree that was rendered last
+                source, inputs = entry_render(mount.name)
+                await session.run(source, inputs)
+        return session
+
+    def _lost(self, reason: str) -> None:
+        for mount in self.board.mounts.values():
+            if mount.state is not MountState.SUBMITTED:
+                self.board.set_state(mount, MountState.CLOSED)
+        namespace = self.store.conversation.namespace
+        self.store.conversation.namespace = {"mounts": namespace.get("mounts", 0)}
+        self.store.touch(self.store.conversation)
+        if self.host.program is not None:
+            self.host.note(
+                f"All variables and functions of this conversation are lost ({reason}). "
+                "The namespace is fresh and the mounts are closed: define again what you need."
+            )
+
+    # Waiting
+
+    async def _through_waits(self, program: Statement, outcome: Outcome) -> None:
+        saved = (
+            program.state is StatementState.WAITING
+        )  # on resume(), the suspended program is in the database
+        while isinstance(outcome, Suspended):
+            self.host.rest(outcome.pending)
+            calls = [self.host.pending[call] for call in sorted(outcome.pending)]
+            saved = saved or await self._suspend_if_long(program, calls)
+            reaction = await self._reaction(program, calls, saved)
+            try:
+                session = await self.workspace.reopen_suspended()
+            except NamespaceLost as lost:
+                self._lost(str(lost))
+                outcome = Failed(
+                    CodeError("RuntimeError", "The code that waited here can't go on.", fatal=True)
+                )
+                break
+            if saved:
+                await self._record_resumption(program, reaction)
+            outcome = await self._resume(session, reaction, saved)
+            if reaction.item is not None:
+                reaction.item.state = InboxState.DONE
+                self.store.touch(reaction.item)
+            saved = False
+        await self._finish(program, outcome)
+
+    async def _reopen(self) -> Session | None:
+        try:
+            return await self.workspace.reopen_suspended()
+        except NamespaceLost as lost:
+            self._lost(str(lost))
+            return None
+
+    async def _resume(self, session: Session, reaction: Reaction, saved: bool) -> Outcome:
+        before = await session.dump() if reaction.inside and not saved else None
+        outcome = await self._unless_stopped(session.resume(reaction.answers))
+        if not reaction.inside or not isinstance(outcome, Failed) or not outcome.error.fatal:
+            return outcome
+        # A callback used up its time or memory. The code that waits is not to blame: it goes on as if the
+        # callback had not been.
+        await self.workspace.discard()
+        data = before or await self.store.load_snapshot(suspended=True)
+        if data is None:
+            return outcome
+        self.host.note(f"In a callback: {outcome.error.text()}")
+        session = await self.workspace.sandbox.open(self.host, data, suspended=True)
+        self.workspace.session = session
+        return Suspended(session.pending)
+
+    async def _suspend_if_long(self, program: Statement, calls: list[Pending]) -> bool:
+        """Save the program and give its worker back when it may wait long; returns whether it was saved."""
+        waits = [pending.wait for pending in calls if pending.wait is not None and pending.task is None]
+        if not waits or len(waits) < len(calls) or not any(self._is_long(wait) for wait in waits):
+            return False
+        await self.workspace.suspend()
+        for wait in waits:
+            self._save_wait(wait)
+        for pending in self.host.resting.values():  # code did not come back to them
+            if pending.wait is not None:
+                self._close_wait(pending.wait, WaitState.ANSWERED)
+        self.host.resting = {}
+        program.state = StatementState.WAITING
+        self.store.touch(program)
+        if any(wait.kind is not WaitKind.SLEEP for wait in waits):
+            self._set_state(ConversationState.WAITING)
+        await self.store.flush()
+        return True
+
+    def _is_long(self, wait: Wait) -> bool:
+        if wait.kind is not WaitKind.SLEEP:
+            return True
+        left = (wait.deadline or self.store.now()) - self.store.now()
+        return left > timedelta(seconds=self.limits.hold_seconds)
+
+    async def _record_resumption(self, program: Statement, reaction: Reaction) -> None:
+        """Save that the program goes on, before it does: a crash from here on must not run anything twice."""
+        if reaction.inside:  # a crash cuts the callback only: the wait stays as it was saved
+            if reaction.item is None:
+                return  # a timer's tick; the next one comes anyway
+            self.store.touch(reaction.item)
+        else:
+            program.state = StatementState.RUNNING
+            self.store.touch(program)
+            self.store.snapshot(None, suspended=True)
+            self._set_state(ConversationState.RUNNING)
+        await self.store.flush()
+
+    async def _reaction(self, program: Statement, calls: list[Pending], saved: bool) -> Reaction:
+        """Wait until something answers. Raises Stopped, Parked."""
+        while True:
+            self.mailbox.changed.clear()
+            if self.mailbox.stopped:
+                return await self._stop(program, calls)
+            done = {p.call: p.task.result() for p in calls if p.task is not None and p.task.done()}
+            if done:
+                return self._settled(done)
+            waits = [pending for pending in calls if pending.wait is not None and pending.task is None]
+            if waits and (answer := self._expired(waits) or self._delivered(waits)):
+                return answer
+            if waits and len(waits) == len(calls) and self.mailbox.leaving:
+                await self._park(program, calls, saved)
+            await self.store.flush()  # the page shows what led up to the wait
+            if not await self._until(calls, self._nearest(waits)) and saved and self.may_park():
+                raise Parked
+
+    async def _park(self, program: Statement, calls: list[Pending], saved: bool) -> None:
+        if not saved:
+            await self.workspace.suspend()
+            for pending in calls:
+                assert pending.wait is not None
+                self._save_wait(pending.wait)
+            program.state = StatementState.WAITING
+            self.store.touch(program)
+            await self.store.flush()
+        raise Parked
+
+    def _settled(self, answers: dict[int, Settled]) -> Reaction:
+        for call in answers:
+            self.host.pending.pop(call, None)
+        return Reaction(answers)
+
+    def _expired(self, waits: list[Pending]) -> Reaction | None:
+        now = self.store.now()
+        answers: dict[int, Settled] = {}
+        for pending in waits:
+            if pending.wait is not None and pending.deadline is not None and pending.deadline <= now:
+                self._close_wait(pending.wait, WaitState.EXPIRED)
+                asleep = pending.wait.kind is WaitKind.SLEEP
+                answers[pending.call] = event("value", v=None) if asleep else event("timeout")
+        return self._settled(answers) if answers else None
+
+    def _delivered(self, waits: list[Pending]) -> Reaction | None:
+        """Return the answer that the oldest fitting item gives; what does not fit stays in the mailbox."""
+        if self.mailbox.find(lambda item: item.kind is InboxKind.MESSAGE):
+            return self._dismiss(waits)
+        for item in list(self.mailbox.items.values()):
+            if item.kind is InboxKind.SUBMIT and (answer := self._submit(item, waits)) is not None:
+                return answer
+            if item.kind is InboxKind.CALLBACK:
+                if self.offers(item):
+                    return self._inside(item, waits[0])
+                self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
+        for timer in list(self.mailbox.ticks):
+            del self.mailbox.ticks[timer]
+            if timer in self.store.conversation.namespace.get("timers", {}):
+                return Reaction({waits[0].call: event("tick", id=timer)}, inside=True)
+        return None
+
+    def offers(self, item: InboxItem) -> bool:
+        """Whether the callback that an item asks for is in the tree that is shown now."""
+        return self.board.has_callback(item.payload["mount"], item.payload["callback"])
+
+    def _submit(self, item: InboxItem, waits: list[Pending]) -> Reaction | None:
+        mount = self.board.mounts.get(item.payload["mount"])
+        if mount is None or mount.state is MountState.CLOSED:
+            self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
+            return None
+        values = item.payload["values"]
+        pending = next((p for p in waits if p.mount == mount.name), None)
+        if pending is not None and pending.wait is not None:
+            self.board.answer(mount, values, item.user_id)
+            self.store.touch(self.mailbox.settle(item))
+            self._close_wait(pending.wait, WaitState.ANSWERED)
+            if pending.wait.kind is WaitKind.APPROVAL:
+                return self._decide(pending, values)
+            return self._settled({pending.call: submitted(values)})
+        if mount.keeps:
+            self.board.answer(mount, values, item.user_id)
+            return self._inside(item, waits[0])
+        return None  # code may still come to await it; else it starts a turn when the reply is done
+
+    def _decide(self, pending: Pending, values: dict[str, Any]) -> Reaction | None:
+        assert pending.wait is not None
+        wanted = pending.wait.arguments
+        name = wanted["skill"]
+        arguments = approved(values, to_native(wanted["args"]), to_native(wanted["kwargs"]))
+        if arguments is None:
+            refusal = Raise("PermissionError", f"The user refused the call of {name}().")
+            return self._settled({pending.call: refusal})
+        self.host.run_skill(pending, name, *arguments)
+        self.mailbox.changed.set()  # look again: this call is a running skill now
+        return None
+
+    def _dismiss(self, waits: list[Pending], text: str = "") -> Reaction:
+        self._dismissals += 1
+        item = self.mailbox.find(lambda item: item.kind is InboxKind.MESSAGE)
+        said = text or (item.payload["text"] if item else "")
+        for pending in waits:
+            if pending.wait is not None:
+                self._close_wait(pending.wait, WaitState.DISMISSED)
+            if pending.mount:
+                self.board.set_state(self.board.mounts[pending.mount], MountState.DISMISSED)
+        if self._dismissals > self.limits.dismissals:
+            ended = Raise("KeyboardInterrupt", "the code went on waiting and was ended")
+            return self._settled({pending.call: ended for pending in waits})
+        return self._settled({pending.call: event("dismissed", text=said) for pending in waits})
+
+    async def _stop(self, program: Statement, calls: list[Pending]) -> Reaction:
+        """End the program: code that only waits gets Dismissed once, so that it can tidy up; all else is killed."""
+        waits = [pending for pending in calls if pending.task is None]
+        if len(waits) == len(calls) and self._dismissals == 0:
+            return self._dismiss(waits, "The user pressed Stop.")
+        await self._kill(program)
+        raise Stopped
+
+    def _inside(self, item: InboxItem, waiting: Pending) -> Reaction:
+        started = self.mailbox.settle(item, InboxState.STARTED)
+        answer = occurrence(item, item.payload["mount"])
+        return Reaction({waiting.call: answer}, item=started, inside=True)
+
+    def _close_wait(self, wait: Wait, state: WaitState) -> None:
+        wait.state = state
+        wait.settled = self.store.now()
+        if wait.id in self._saved_waits:
+            self._saved_waits.discard(wait.id)
+            self.store.touch(wait)
+
+    def _save_wait(self, wait: Wait) -> None:
+        self._saved_waits.add(wait.id)
+        self.store.add(wait)
+
+    def _nearest(self, waits: list[Pending]) -> datetime | None:
+        return min((p.deadline for p in waits if p.deadline is not None), default=None)
+
+    async def _until(self, calls: list[Pending], deadline: datetime | None) -> bool:
+        """Wait for a running skill, the mailbox or the deadline; returns False when nothing came for a while."""
+        linger = self.limits.linger_seconds
+        seconds = linger if deadline is None else (deadline - self.store.now()).total_seconds()
+        running = [pending.task for pending in calls if pending.task is not None]
+        arrival = asyncio.ensure_future(self.mailbox.changed.wait())
+        try:
+            timeout = max(0.0, min(seconds, linger)) if not running else max(0.0, seconds)
+            done, _ = await asyncio.wait(
+                [*running, arrival], timeout=timeout, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            arrival.cancel()
+        return bool(done) or (deadline is not None and seconds <= linger)
+
+    # Ending
+
+    async def _finish(self, program: Statement, outcome: Outcome) -> None:
+        error = ""
+        if isinstance(outcome, Failed):
+            error = outcome.error.text()
+            if outcome.error.fatal:
+                await self.workspace.discard()
+        if self.workspace.session is not None:
+            error = error or await self.workspace.save()
+        program.error = error
+        program.state = StatementState.FAILED if error else StatementState.DONE
+        self._end(program)
+
+    def _end(self, program: Statement) -> None:
+        program.finished = self.store.now()
+        for wait in self.host.waiting():
+            if wait.state is WaitState.OPEN:
+                self._close_wait(wait, WaitState.DISMISSED)
+        self.host.release()
+        self.store.snapshot(None, suspended=True)
+        self.store.touch(program)
+        self._set_state(ConversationState.RUNNING)
+
+    async def _kill(self, program: Statement) -> None:
+        await self.workspace.discard()
+        program.state = StatementState.CUT
+        program.error = "It was stopped by the user."
+        self._end(program)
+
+    async def _unless_stopped(self, work: Awaitable[Outcome]) -> Outcome:
+        """Return the outcome of sandbox work; on Stop the worker is killed and Stopped raised."""
+        task = asyncio.ensure_future(work)
+        try:
+            while not task.done():
+                self.mailbox.changed.clear()
+                if self.mailbox.stopped:
+                    await self._kill_work(task)
+                arrival = asyncio.ensure_future(self.mailbox.changed.wait())
+                await asyncio.wait([task, arrival], return_when=asyncio.FIRST_COMPLETED)
+                arrival.cancel()
+            return task.result()
+        except asyncio.CancelledError:
+            task.cancel()
+            await self.workspace.discard()
+            raise
+
+    async def _kill_work(self, task: asyncio.Future[Outcome]) -> None:
+        if self._dismissals:  # it got Dismissed because of this Stop; let it tidy up, its time is limited
+            await asyncio.wait([task], timeout=self.limits.tidy_seconds)
+            if task.done():
+                return
+        await self.workspace.discard()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        if self.host.program is not None and not self.host.program.settled:
+            await self._kill(self.host.program)
+        raise Stopped
+
+    def _set_state(self, state: ConversationState) -> None:
+        conversation = self.store.conversation
+        if conversation.state is not state:
+            conversation.state = state
+            self.store.touch(conversation)

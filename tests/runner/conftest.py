@@ -1,0 +1,58 @@
+"""A supervisor in the test's own event loop, with scripted replies in place of a model."""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+
+from chat.models import Conversation, Inbox
+from chat.runner import supervisor
+from chat.runner.supervisor import Supervisor
+from chat.runtime.states import InboxKind
+from tests.runtime.harness import ScriptedModel
+
+
+class Site:
+    """Conversations driven in this process."""
+
+    def __init__(self, running: Supervisor, owner: User) -> None:
+        self.running = running
+        self.owner = owner
+        self.model = ScriptedModel([])
+        running.services.__dict__["model"] = self.model
+
+    async def start(self, *replies: str) -> Conversation:
+        """Return a conversation in which the user said something; replies come in turn."""
+        self.model.replies += replies
+        conversation = await Conversation.objects.acreate(owner=self.owner, title="A test")
+        await self.put(conversation, InboxKind.MESSAGE, text="hello")
+        return conversation
+
+    async def put(self, conversation: Conversation, kind: InboxKind, **payload: Any) -> Inbox:
+        """Put something into an inbox."""
+        item = await Inbox.objects.acreate(
+            conversation=conversation, key=uuid4(), kind=kind, payload=payload, user=self.owner
+        )
+        await supervisor.wake(conversation.pk)
+        return item
+
+    async def until(self, happened: Callable[[], bool], seconds: float = 20) -> None:
+        """Wait until something is so in the database."""
+        import asyncio
+
+        async with asyncio.timeout(seconds):
+            while not await sync_to_async(happened)():
+                await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+async def running(transactional_db: None) -> AsyncIterator[Site]:
+    owner = await sync_to_async(User.objects.create_user)("ada", password="x")
+    await supervisor.start()
+    current = supervisor.current()
+    assert current is not None
+    yield Site(current, owner)
+    await supervisor.stop()
