@@ -43,9 +43,14 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return what every page says about the site."""
+    """Return what every page says about the site, and in which colours."""
     real_model = settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL
-    return {"signup_open": settings.SIGNUP_OPEN, "demo_model": not real_model}
+    theme = request.COOKIES.get("theme")  # set by page.js; sent with the request, so that nothing flashes
+    return {
+        "signup_open": settings.SIGNUP_OPEN,
+        "demo_model": not real_model,
+        "theme": theme if theme in ("light", "dark") else "",
+    }
 
 
 def session_user(session_key: str | None) -> AbstractBaseUser | None:

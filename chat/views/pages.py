@@ -54,9 +54,9 @@ def listing(request: HttpRequest) -> dict[str, Any]:
     before = moment(request.GET.get("before", ""))
     if before:
         conversations = conversations.filter(updated__lt=before)
-    page = list(conversations.order_by("-updated")[: PAGE_SIZE + 1])
-    more = page[PAGE_SIZE - 1].updated if len(page) > PAGE_SIZE else None
-    return {"conversations": page[:PAGE_SIZE], "query": query, "before": before, "more": more}
+    rows = list(conversations.order_by("-updated")[: PAGE_SIZE + 1])
+    more = rows[PAGE_SIZE - 1].updated if len(rows) > PAGE_SIZE else None
+    return {"conversations": rows[:PAGE_SIZE], "query": query, "before": before, "more": more}
 
 
 def moment(text: str) -> datetime | None:
@@ -128,14 +128,17 @@ def title_of(text: str) -> str:
 @require_safe
 def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show a conversation as it is now."""
+    from chat.fragments import page
+
     shown = own(request, pk)
     context = {
         "conversation": shown,
         "form": MessageForm(initial={"id": uuid.uuid4()}),
         "recent": Conversation.objects.filter(owner_id=request.user.pk).order_by("-updated")[:SIDEBAR_SIZE],
         "seq": shown.seq,
-        "messages": [],
-        "queue": [],
+        "messages": page.timeline(shown.pk),
+        "notice": page.notice(shown),
+        "queue": page.queue(shown.pk),
     }
     return render(request, "chat/conversation.html", context)
 
@@ -147,11 +150,11 @@ def rename(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     named = own(request, pk)
     place = place_of(request)
     if "cancel" in request.GET:
-        return shown_in(request, place, named)
+        return shown_in(request, place, named, focus="rename")
     form = RenameForm(request.POST or None, instance=named)
     if request.method == "POST" and form.is_valid():
         Conversation.objects.filter(pk=named.pk).update(title=form.cleaned_data["title"])
-        return shown_in(request, place, named) if is_fragment(request) else redirect(named)
+        return shown_in(request, place, named, focus="rename") if is_fragment(request) else redirect(named)
     context = {"conversation": named, "form": form, "place": place}
     template = "chat/_rename.html" if is_fragment(request) else "chat/rename.html"
     return render(request, template, context, status=422 if form.errors else 200)
@@ -164,7 +167,7 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     doomed = own(request, pk)
     place = place_of(request)
     if "cancel" in request.GET:
-        return shown_in(request, place, doomed)
+        return shown_in(request, place, doomed, focus="delete")
     if request.method == "POST":
         doomed.delete()
         if not is_fragment(request):
@@ -184,7 +187,7 @@ def place_of(request: HttpRequest) -> str:
     return place or "page"
 
 
-def shown_in(request: HttpRequest, place: str, conversation: Conversation) -> HttpResponse:
-    """Return a conversation's entry in the list, or the head of its page."""
+def shown_in(request: HttpRequest, place: str, conversation: Conversation, focus: str) -> HttpResponse:
+    """Return a conversation's entry in the list, or the head of its page, with the focus back on a link."""
     template = "chat/_conversation_item.html" if place == "list" else "chat/_head.html"
-    return render(request, template, {"conversation": conversation})
+    return render(request, template, {"conversation": conversation, "focus": focus})
