@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from chat.ui import shapes
+from chat.ui.patterns import check_pattern
 from chat.ui.props import Component, Prop, PropType
 from chat.ui.shapes import SCALARS, Malformed, show
 
@@ -98,6 +99,11 @@ def check_prop(component: Component, prop: Prop, value: Any, is_node: Callable[[
         if test and not test(value):
             accepted = ACCEPTED[prop.type]
             raise Malformed(f"{component.name}: {prop.name} must be {accepted}, not {show(value)}")
+    if prop.name == "pattern" and value:
+        try:
+            check_pattern(str(value))
+        except Malformed as error:
+            raise Malformed(f"{component.name}: {error}") from None
 
 
 def check_names(component: Component, props: "Mapping[str, Any]") -> None:

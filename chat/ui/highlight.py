@@ -1,9 +1,10 @@
 """Source text with classes for its kinds of token; the style sheet gives them colours in both themes."""
 
 from functools import lru_cache
-from html import escape
 from typing import Final
 
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
 from pygments import highlight
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexer import Lexer
@@ -27,11 +28,11 @@ def _lexer(language: str) -> Lexer | None:
         return None
 
 
-def highlighted(source: str, language: str = "") -> str:
+def highlighted(source: str, language: str = "") -> SafeString:
     """Return the source as escaped HTML with a `span` per token, plain when the language is not known."""
     lexer = _lexer(language.lower()[:40]) if language and len(source) <= MAX_HIGHLIGHTED else None
     if lexer is None:
         return escape(source)
-    return str(highlight(source, lexer, HtmlFormatter(nowrap=True, classprefix=PREFIX))).rstrip("\n") + (
-        "\n" if source.endswith("\n") else ""
-    )
+    html = str(highlight(source, lexer, HtmlFormatter(nowrap=True, classprefix=PREFIX))).rstrip("\n")
+    # The formatter has escaped the source; what it added are its own spans.
+    return mark_safe(html + ("\n" if source.endswith("\n") else ""))  # noqa: S308

@@ -61,7 +61,7 @@ def item_ids(node: Node, items: list[Any]) -> list[str]:
     by_key = _by_key(items)
     if by_key is not None:
         return by_key
-    if node.props.get("on_row") or any(_interactive(item) for item in items):
+    if node.props.get("on_row") or any(nodes_are_in(item) for item in items):
         return [f"i-{index}" for index in range(len(items))]
     return _unique(f"h-{_digest(item)}" for item in items)
 
@@ -80,7 +80,8 @@ def _all_different(names: Iterable[str]) -> list[str] | None:
     return found if len(set(found)) == len(found) else None
 
 
-def _interactive(item: Any) -> bool:
+def nodes_are_in(item: Any) -> bool:
+    """Tell whether a row, item or cell holds a node."""
     return isinstance(item, list | dict | Node) and any(True for _ in nodes_in(item))
 
 

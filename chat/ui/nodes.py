@@ -19,7 +19,7 @@ _DATES: Final[dict[str, type[date] | type[time]]] = {"$date": date, "$time": tim
 _TAGS: Final = frozenset({"$n", "$d", *_DATES})
 
 
-class InvalidTree(ValueError):  # noqa: N818 - the name that the other layers know
+class InvalidTree(ValueError):
     """A tree that cannot be shown; the text is for the author of the code that made it."""
 
 
@@ -196,6 +196,11 @@ def encode(value: Any) -> Any:
             return {"$d": encoded} if len(value) == 1 and _TAGS & encoded.keys() else encoded
         case _:
             return value
+
+
+def decode(value: Any) -> Any:
+    """Return data without nodes that `encode` made JSON of."""
+    return _Parser(DEFAULT_LIMITS).value(value, 1)
 
 
 def nodes_in(value: Any) -> Iterator[Node]:

@@ -13,7 +13,7 @@ Scalar = str | int | float | bool | None
 SCALARS: Final = (str, int, float, bool, type(None), date, time, datetime)
 
 
-class Malformed(ValueError):  # noqa: N818 - reads as what it is where it is raised
+class Malformed(ValueError):
     """A prop value of the wrong shape; the text says what is accepted."""
 
 
@@ -190,3 +190,14 @@ def _words(value: Any, accepted: str) -> str:
     if not isinstance(value, SCALARS):
         raise Malformed(f"{accepted}, not {show(value)}")
     return words(value)
+
+
+def option_keys(found: Sequence[Option]) -> list[str]:
+    """Return for each option the text that stands for its value in HTML, unique among them."""
+    keys: list[str] = []
+    for option in found:
+        key = option.value if isinstance(option.value, str) else words(option.value)
+        while key in keys:
+            key += "·"  # 1 and "1" are two options
+        keys.append(key)
+    return keys
