@@ -39,6 +39,7 @@ RESULTS: Mapping[str, Any] = {
     "files_list": [{"id": "f1", "name": "t.csv", "size": 9, "type": "text/csv", "created": NOW}],
     "files_read_csv": [{"name": "Ada", "age": 36}],
     "files_read_text": "name,age\nAda,36\n",
+    "memory_clear": 2,
     "memory_search": [{"key": "home", "value": "Köln"}],
     "now": NOW,
 }

@@ -1,6 +1,7 @@
 """Skills that remember things about a user over conversations."""
 
 import json
+import re
 from typing import Any
 
 from chat.skills.base import SkillContext, SkillError, skill
@@ -10,6 +11,8 @@ MAX_VALUE = 10_000  # characters as JSON; what is longer is a document, not some
 MAX_ENTRIES = 500  # per user; more would not be found again
 MAX_FOUND = 20  # in one search; they go to the model
 MAX_WORDS = 10
+# In JSON, after an even number of backslashes; PostgreSQL keeps no such character.
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 @skill()
@@ -28,10 +31,7 @@ async def memory_set(context: SkillContext, key: str, value: Any) -> None:
     if value is None:
         await context.memory.delete(key)
         return
-    try:
-        size = len(json.dumps(value, default=str, ensure_ascii=False))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise SkillError(f"memory_set: the value under {key!r} is no plain data ({error}).") from None
+    size = len(_json(key, value))
     if size > MAX_VALUE:
         raise SkillError(
             f"memory_set: the value under {key!r} has {size:,} characters; "
@@ -56,7 +56,7 @@ async def memory_search(context: SkillContext, text: str = "") -> list[dict[str,
     """
     if not isinstance(text, str):
         raise SkillError(f"memory_search: the text must be a text, not {text!r}.")
-    found = await context.memory.search(text.split()[:MAX_WORDS], MAX_FOUND)
+    found = await context.memory.search(text.replace("\0", " ").split()[:MAX_WORDS], MAX_FOUND)
     return [{"key": key, "value": value} for key, value in found]
 
 
@@ -66,7 +66,21 @@ async def memory_clear(context: SkillContext) -> int:
     return await context.memory.clear()
 
 
+def _json(key: str, value: Any) -> str:
+    """Return the value as the database keeps it."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise SkillError(
+            f"memory_set: the value under {key!r} is no plain data ({error}). Texts, numbers, True, False, "
+            "None, lists and dicts are accepted; write a date as text: day.isoformat()."
+        ) from None
+    if NUL.search(text):
+        raise SkillError(f"memory_set: the value under {key!r} holds the character NUL.")
+    return text
+
+
 def _key(key: str) -> str:
-    if not isinstance(key, str) or not 0 < len(key) <= MAX_KEY:
+    if not isinstance(key, str) or not 0 < len(key) <= MAX_KEY or "\0" in key:
         raise SkillError(f"A key must be a text of 1 to {MAX_KEY} characters, not {key!r:.300}.")
     return key

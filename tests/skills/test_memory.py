@@ -22,7 +22,7 @@ def memory() -> Caller:
 
 
 async def test_get_and_set(memory: Caller) -> None:
-    value = {"city": "Köln", "since": datetime.date(2026, 1, 2), "pets": ["cat", None]}
+    value = {"city": "Köln", "size": 1.5, "pets": ["cat", None, True], "code": "\\u0000"}
     await memory("set", "home", value)
     assert await memory("get", "home") == value
     assert await memory("get", "work") is None
@@ -56,7 +56,7 @@ async def test_clear(memory: Caller) -> None:
     assert await memory("search") == []
 
 
-@pytest.mark.parametrize("key", ["", "x" * (MAX_KEY + 1), 5, None])
+@pytest.mark.parametrize("key", ["", "x" * (MAX_KEY + 1), "a\0b", 5, None])
 async def test_keys_that_are_refused(memory: Caller, key: Any) -> None:
     for call in (("get", key), ("set", key, 1)):
         with pytest.raises(SkillError, match="1 to 200 characters"):
@@ -69,10 +69,14 @@ async def test_values_that_are_refused(memory: Caller) -> None:
     for value, words in [
         ("x" * MAX_VALUE, "10,002 characters"),
         (around, "no plain data"),
-        ({(1, 2): 3}, "no plain"),
+        ({(1, 2): 3}, "no plain data"),
+        (float("nan"), "no plain data"),
+        (datetime.date(2026, 1, 2), r"write a date as text: day\.isoformat"),
+        (["a\0b"], "the character NUL"),
     ]:
         with pytest.raises(SkillError, match=words):
             await memory("set", "k", value)
+    assert await memory("search") == []
 
 
 async def test_the_number_of_things_is_limited(memory: Caller) -> None:
