@@ -10,12 +10,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentsite.settings")
 pages = get_asgi_application()  # loads the apps, which what follows needs
 
 from agentsite.sockets import refused, same_origin_only, with_user  # noqa: E402
+from chat.consumers import PageConsumer  # noqa: E402
 
-try:  # until it is there
-    from chat.consumers import PageConsumer
-except ModuleNotFoundError:
-    sockets = URLRouter([re_path("", refused)])
-else:
-    sockets = URLRouter([path("ws/c/<uuid:conversation>/", PageConsumer.as_asgi()), re_path("", refused)])
+sockets = URLRouter(
+    [
+        path("ws/c/<uuid:conversation>/", PageConsumer.as_asgi()),
+        re_path("", refused),
+    ]
+)
 
 application = ProtocolTypeRouter({"http": pages, "websocket": same_origin_only(with_user(sockets))})

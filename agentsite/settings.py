@@ -145,6 +145,11 @@ MAX_UPLOAD_SIZE = 10 * 1024 * 1024  # bytes of one file
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # bytes of one form without its files
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000  # a large table of fields in one form
 
+DEMO_SPEED = env.number("DEMO_SPEED", 1, least=0)  # of the demo model; 2 is twice as fast, 0 without delay
+AGENT_LIMITS: dict[str, int | float] = {}  # in place of the defaults of chat.runtime.limits.Limits
+SANDBOX_LIMITS = None  # a chat.sandbox.limits.SandboxLimits in place of its defaults
+FETCH_POLICY: dict[str, object] = {}  # in place of the defaults of chat.skills.HttpPolicy
+
 # Operation
 
 METRICS_TOKEN = env.text("METRICS_TOKEN")  # lets a scraper read /metrics with `Authorization: Bearer …`

@@ -3,7 +3,7 @@
 from django.contrib.auth import views as accounts
 from django.urls import path
 
-from chat.views import operate, pages, signup
+from chat.views import files, intake, operate, pages, signup
 
 urlpatterns = [
     path("", pages.conversations, name="conversations"),
@@ -19,21 +19,13 @@ urlpatterns = [
     path("healthz", operate.healthz, name="healthz"),
     path("readyz", operate.readyz, name="readyz"),
     path("metrics", operate.metrics, name="metrics"),
+    path("c/<uuid:pk>/message/", intake.message, name="message"),
+    path("c/<uuid:pk>/stop/", intake.stop, name="stop"),
+    path("c/<uuid:pk>/retry/", intake.retry, name="retry"),
+    path("c/<uuid:pk>/continue/", intake.go_on, name="continue"),
+    path("c/<uuid:pk>/inbox/<int:row>/", intake.queued, name="queued"),
+    path("c/<uuid:pk>/m/<slug:mount>/submit/", intake.submit, name="submit"),
+    path("c/<uuid:pk>/m/<slug:mount>/callback/", intake.callback, name="callback"),
+    path("c/<uuid:pk>/files/", files.upload, name="upload"),
+    path("c/<uuid:pk>/files/<uuid:upload>/", files.file, name="file"),
 ]
-
-try:  # until it is there
-    from chat.views import intake
-except ImportError:
-    pass
-else:
-    urlpatterns += [
-        path("c/<uuid:pk>/message/", intake.message, name="message"),
-        path("c/<uuid:pk>/stop/", intake.stop, name="stop"),
-        path("c/<uuid:pk>/retry/", intake.retry, name="retry"),
-        path("c/<uuid:pk>/continue/", intake.go_on, name="continue"),
-        path("c/<uuid:pk>/inbox/<int:row>/", intake.queued, name="queued"),
-        path("c/<uuid:pk>/m/<slug:mount>/submit/", intake.submit, name="submit"),
-        path("c/<uuid:pk>/m/<slug:mount>/callback/", intake.callback, name="callback"),
-        path("c/<uuid:pk>/files/", intake.upload, name="upload"),
-        path("c/<uuid:pk>/files/<uuid:upload>/", intake.file, name="file"),
-    ]

@@ -4,6 +4,7 @@ import uuid
 from datetime import datetime
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -15,7 +16,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django.views.decorators.vary import vary_on_headers
 
 from chat.forms import MessageForm, RenameForm
+from chat.fragments import page
+from chat.llm.demo import EXAMPLES
 from chat.models import Conversation, Inbox, Message
+from chat.runner import supervisor
 from chat.runtime.states import InboxKind, Role
 
 PAGE_SIZE = 20  # conversations shown at once; about two screens
@@ -77,16 +81,7 @@ def conversations(request: HttpRequest) -> HttpResponse:
     if is_fragment(request):
         return render(request, "chat/_conversations.html", context)
     form = MessageForm(initial={"id": uuid.uuid4()})
-    return render(request, "chat/list.html", {**context, "form": form, "examples": examples()})
-
-
-def examples() -> list[Any]:
-    """Return what the start page offers to ask."""
-    try:
-        from chat.llm.demo import EXAMPLES
-    except ImportError:
-        return []
-    return list(EXAMPLES)
+    return render(request, "chat/list.html", {**context, "form": form, "examples": EXAMPLES})
 
 
 @require_POST
@@ -94,7 +89,7 @@ def start(request: HttpRequest) -> HttpResponse:
     """Start a conversation with its first message and go there; a repeat goes to the same one."""
     form = MessageForm(request.POST)
     if not form.is_valid():
-        context = {**listing(request), "form": form, "examples": examples()}
+        context = {**listing(request), "form": form, "examples": EXAMPLES}
         return render(request, "chat/list.html", context, status=422)
     key, text, user_id = form.cleaned_data["id"], form.cleaned_data["text"], request.user.pk
     assert user_id is not None  # the middleware lets nobody else in
@@ -112,6 +107,7 @@ def start(request: HttpRequest) -> HttpResponse:
             )
     except IntegrityError:
         conversation = own(request, key)
+    async_to_sync(supervisor.wake)(conversation.pk)
     return redirect(conversation)
 
 
@@ -128,8 +124,6 @@ def title_of(text: str) -> str:
 @require_safe
 def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show a conversation as it is now."""
-    from chat.fragments import page
-
     shown = own(request, pk)
     context = {
         "conversation": shown,
