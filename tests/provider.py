@@ -86,6 +86,7 @@ class Script:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     split: int | None = None  # write the stream's bytes in parts of this size, each by itself
+    hold: Gate | None = None  # not even the status before the test opens it
 
 
 @dataclass
@@ -276,6 +277,8 @@ async def _read_request(ahead: bytes, reader: asyncio.StreamReader) -> Request |
 
 
 async def _send(script: Script, writer: asyncio.StreamWriter) -> bool:
+    if script.hold:
+        await script.hold.passed()
     headers = {
         "Content-Type": "text/event-stream; charset=utf-8",
         "Transfer-Encoding": "chunked",

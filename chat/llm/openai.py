@@ -101,6 +101,10 @@ class ReplyStream:
             if kind is None and self._reader.done:
                 await self._drain()
         finally:
+            await self._close()
+
+    async def _close(self) -> None:
+        with suppress(*FAILURES):  # a connection that is broken is closed, too
             await self._connection.aclose()
 
     async def _drain(self) -> None:
@@ -213,7 +217,7 @@ class ReplyStream:
 
     async def _recover(self, error: ModelError) -> None:
         """Make ready for another try; raises `error` when there must not be one."""
-        await self._connection.aclose()
+        await self._close()
         if self._progress is None and error.kind is ErrorKind.BAD_REQUEST and self._model.adapt(error.detail):
             self._reset()
             return

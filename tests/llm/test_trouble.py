@@ -174,8 +174,9 @@ async def test_a_line_without_end(provider: Provider, make_model: MakeModel) -> 
     await happened(provider.requests[0].disconnected)
 
 
-async def test_no_first_token(provider: Provider, make_model: MakeModel) -> None:
-    provider.queue(Script([chunk({"role": "assistant"}), Stall()]))
+@pytest.mark.parametrize("script", [Script([chunk({"role": "assistant"}), Stall()]), Script(hold=Gate())])
+async def test_no_first_token(provider: Provider, make_model: MakeModel, script: Script) -> None:
+    provider.queue(script)
     result = await read(make_model(deadlines=Deadlines(first=0.2)))
     assert result.error
     assert result.error.kind is ErrorKind.STALLED
@@ -243,9 +244,12 @@ async def test_cancelling_closes_the_providers_stream(provider: Provider, make_m
     await happened(provider.requests[0].disconnected, 1)
 
 
-async def test_cancelling_before_the_answer_began(provider: Provider, make_model: MakeModel) -> None:
+@pytest.mark.parametrize("status", [False, True], ids=["before the status", "after the status"])
+async def test_cancelling_before_the_answer_began(
+    provider: Provider, make_model: MakeModel, status: bool
+) -> None:
     gate = Gate()
-    provider.queue(Script([gate]))
+    provider.queue(Script([gate]) if status else Script(hold=gate))
     task = asyncio.create_task(read(make_model()))
     await happened(gate.reached)
     task.cancel()
