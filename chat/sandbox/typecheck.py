@@ -7,6 +7,7 @@ value, a name that exists nowhere. What it says about other types is ignored, si
 """
 
 import ast
+import builtins
 import json
 import re
 from collections.abc import Mapping
@@ -25,6 +26,9 @@ ANYTHING: Final = "*"
 """The name that stands for "there may be names that only running the code could tell"."""
 
 QUOTE: Final = "'"
+
+# The checker's own list of them is shorter than what runs; one that does not exist here fails with its own hint.
+BUILTINS: Final = frozenset(dir(builtins))
 
 NOT_RUN: Final = "It was refused before it ran: nothing of this statement has happened."
 
@@ -154,7 +158,7 @@ class Judge:
             if finding.rule == "unresolved-reference" and name:
                 at = (finding.line, in_bytes(source, finding.line, finding.column - 1))
                 runs_later = any(start <= at <= end for start, end in later)
-                if not (guesses or runs_later or name[1] in own or name[1] in names):
+                if not (guesses or runs_later or name[1] in own or name[1] in names or name[1] in BUILTINS):
                     mistakes.append((finding.line, "NameError", self.undefined(name[1], names)))
                 continue
             told = self.arguments(finding, own | set(names)) or self.coroutine(finding)
