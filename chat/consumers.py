@@ -154,9 +154,7 @@ class PageConsumer(AsyncWebsocketConsumer):
                     await running.watched(self.conversation)
 
     async def _check(self, user_id: int) -> None:
-        session = self.scope.get("session")
-        key = session.session_key if session is not None else None
-        user = await sync_to_async(session_user)(key)
+        user = await sync_to_async(session_user)(self.scope["session_key"])
         if user is None or user.pk != user_id:
             await self._refuse("You are logged out. Log in to go on.", LOGIN_NEEDED)
         elif not await self._is_there(user_id):

@@ -6,6 +6,7 @@ conversation within a few seconds: the database alone says what is left to do.
 
 import asyncio
 import logging
+from contextvars import Context
 from uuid import UUID
 
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
@@ -71,7 +72,8 @@ class Supervisor:
         driver = self.drivers[conversation] = Driver(conversation, self.services)
         if watched:
             driver.watched()
-        self._tasks[conversation] = asyncio.create_task(self._run(driver))
+        # In a request's context its queries would be bound to the request's thread, which ends.
+        self._tasks[conversation] = asyncio.create_task(self._run(driver), context=Context())
 
     async def watched(self, conversation: UUID) -> None:
         """Tell the driver, wherever it is, that a browser shows the conversation."""
