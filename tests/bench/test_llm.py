@@ -1,7 +1,7 @@
 """What reading a model's stream costs. Run on demand: `pytest tests/bench/test_llm.py -s`.
 
-Nothing is asserted: figures depend on the machine. What should be seen: below 25 µs of processor time for a piece
-that is there already, and below 100 µs for one that comes by itself, most of it in the connection's own layers.
+Nothing is asserted: figures depend on the machine. What should be seen: below 25 µs of processor time for a
+piece that is there already, and about 100 µs for one that comes by itself, mostly in the connection's layers.
 """
 
 # ruff: noqa: T201 - printing is what this is for
