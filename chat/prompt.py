@@ -71,7 +71,7 @@ def exceptions(shared: list[Prop]) -> list[str]:
 
 
 def describe(component: Component, shared: list[Prop]) -> str:
-    """Return a component's line in the reference: its call, what it is, and what must be said of its props."""
+    """Return a component's line in the reference: its call, what it is, what must be said of its props."""
     shown = component
     if component.field:
         defaults = {prop.name: prop.default for prop in shared}
