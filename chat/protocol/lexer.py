@@ -8,6 +8,9 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+# What Python's tokenizer takes for a part of a name. `\w` has no combining marks.
+NAME_CHARACTER = r"[A-Za-z0-9_\u0080-\U0010ffff]"
+
 
 class _Kind(Enum):
     BRACKET = "bracket"  # code between ( [ { and its closing
@@ -72,7 +75,7 @@ _PLAIN_LINE = re.compile(rf"(?:{_ATOMS}|[(\[{{](?:{_ATOMS}|[(\[{{](?:{_ATOMS})*+
 
 _CODE = re.compile(r"""['"#()\[\]{}\n]|\\\n""")
 _FIELD_CODE = re.compile(r"""['"#()\[\]{}:\n]|\\\n""")
-_FIELD_PREFIX = re.compile(r"(?<!\w)(?:[ft]r?|r[ft])\Z", re.IGNORECASE)
+_FIELD_PREFIX = re.compile(rf"(?<!{NAME_CHARACTER})(?:[ft]r?|r[ft])\Z", re.IGNORECASE)
 _LONGEST_PREFIX = 2
 
 

@@ -6,7 +6,7 @@ from enum import Enum
 
 from chat.protocol import problems
 from chat.protocol.events import Problem
-from chat.protocol.lexer import PythonLexer
+from chat.protocol.lexer import NAME_CHARACTER, PythonLexer
 from chat.protocol.limits import MAX_STATEMENT_CHARS
 
 
@@ -40,8 +40,8 @@ _FOLLOWERS: dict[str, tuple[str, ...]] = {
 _FOLLOWERS_OF_ELSE_IN_TRY = ("finally",)
 
 _BLANKS = re.compile(r"[ \t\f]*")
-_WORD = re.compile(r"\w*")
-_FIRST_WORD = re.compile(r"(?:async[ \t\f]+(?=def\b|with\b))?(\w*)")
+_WORD = re.compile(rf"{NAME_CHARACTER}*")
+_FIRST_WORD = re.compile(rf"(?:async[ \t\f]+(?=(?:def|with)(?!{NAME_CHARACTER})))?({NAME_CHARACTER}*)")
 
 
 class StatementSplitter:

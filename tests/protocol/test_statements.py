@@ -44,6 +44,7 @@ TIMED = {
     "if before a name like elif": "if a:\n    b\nelx¶ = 1\n¶",
     "if before other first letters": "if a:\n    b\nf¶inally_ = 1\n¶",
     "if before a non-ASCII name": "if a:\n    b\nelse\u00e9¶ = 1\n¶",
+    "if before a name with a combining mark": "if a:\n    b\nelse\u0301¶ = 1\n¶",
     "if before a bracket": "if a:\n    b\n(¶c)\n¶",
     "if before a string": "if a:\n    b\n'¶c'\n¶",
     "if before a decorator": "if a:\n    b\n@¶c\ndef d(): pass\n¶",
