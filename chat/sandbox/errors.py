@@ -18,7 +18,9 @@ LINE_CHARS: Final = 300
 PLACE: Final = re.compile(r"<python-input-(\d+)>")
 # The sandbox's name for an exception, where agent code knows it by another.
 NAMES: Final = {"KeyboardInterrupt": "Dismissed"}
-TIME_LIMIT: Final = re.compile(r"time limit exceeded")
+# After these the interpreter promises nothing about the session.
+LOST: Final = re.compile(r"time limit exceeded|was terminated")
+MEMORY_LIMIT: Final = re.compile(r"memory limit exceeded")
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ def frames(
 
 def split(error: MontyError) -> tuple[str, str]:
     """Return the exception's type and message."""
+    if isinstance(error, MontyCrashedError) and error.timed_out:
+        return "TimeoutError", "time limit exceeded"
     if isinstance(error, MontyCrashedError):
         return "RuntimeError", "the sandbox's worker process ended unexpectedly"
     if isinstance(error, MontyRuntimeError | MontySyntaxError):

@@ -19,8 +19,8 @@ class SandboxLimits:
     memory_bytes: int = 64 * 1024 * 1024
     """Heap of one session: 100 times what usual code holds, small enough for dozens on one machine."""
 
-    recursion: int = 400
-    """Depth of calls: below what could exhaust a worker's own stack, above any sane recursion."""
+    recursion: int = 1_000
+    """Depth of calls, as in CPython; a worker's own stack bears far more."""
 
     host_calls: int = 1_000
     """Host calls between two waits: more in one go is a loop that should print or fetch less."""

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from pydantic_monty import (
     AsyncFunctionSnapshot,
@@ -14,6 +14,7 @@ from pydantic_monty import (
     AsyncMonty,
     AsyncMontySession,
     AsyncNameLookupSnapshot,
+    ExcType,
     MontyComplete,
     MontyCrashedError,
     MontyError,
@@ -42,12 +43,12 @@ from chat.sandbox.base import (
     Value,
 )
 from chat.sandbox.checker import Budget, Checker
-from chat.sandbox.errors import TIME_LIMIT, Statement, plain_error, told
+from chat.sandbox.errors import LOST, MEMORY_LIMIT, Statement, plain_error, told
 from chat.sandbox.limits import SandboxLimits
 from chat.sandbox.slim import slimmed
 from chat.sandbox.snapshots import Notes, pack, unpack
 from chat.sandbox.source import NotPythonError, Prepared, prepare
-from chat.sandbox.values import NotPlainError, plain
+from chat.sandbox.values import NotPlainError, given, plain
 
 Snapshot = AsyncFunctionSnapshot | AsyncNameLookupSnapshot | AsyncFutureSnapshot | MontyComplete
 
@@ -57,6 +58,11 @@ HOST_FUNCTIONS: Final = frozenset(
 # How long the closing pool gets: a process that ends at once after it can abort.
 FAREWELL_SECONDS: Final = 0.05
 NO_LIMIT: Final = 10**9
+# How often code may go on calling when it is over the limit; then it is ended.
+CALLS_IN_VAIN: Final = 100
+NAME_CHARS: Final = 40
+# Needs about as much as an ordinary statement does.
+NOTHING: Final = "_ = ['room' * 1000 for _ in range(100)]\n_ = None"
 PRELUDE_FEED: Final = 0
 # Runs names of the prelude and an error inside them.
 PROBE: Final = "Data(a=1)['a'], callable(print), every(1, 2)"
@@ -166,7 +172,7 @@ class MontySession:
     async def _feed(self, source: str, inputs: Mapping[str, Any]) -> Outcome:
         self._notes.feeds += 1
         return await self._drive(
-            self._worker.feed_start(source, inputs={**inputs, "_printed": 0}, print_callback=self._print)
+            self._worker.feed_start(source, inputs={**given(dict(inputs)), "_printed": 0}, print_callback=self._print)
         )
 
     def _missing(self, prepared: Prepared) -> Iterator[str]:
@@ -241,14 +247,34 @@ class MontySession:
             await self.close()
             return Failed(error.error)
         except MontyError as error:
-            fatal = isinstance(error, MontyCrashedError) or bool(TIME_LIMIT.search(str(error)))
-            failure = told(error, self._notes.places, self._statement, fatal=fatal)
-            if fatal:
-                await self.close()
-            return Failed(failure)
+            return await self._failed(error)
         except asyncio.CancelledError:
+            stopped = self._closed and not current_task_is_cancelled()
             await self.close()
+            if stopped:
+                return Failed(plain_error("RuntimeError", "the code was stopped", fatal=True))
             raise
+        except BaseException:
+            await self.close()  # the host's own error: the program can't be answered any more
+            raise
+
+    async def _failed(self, error: MontyError) -> Failed:
+        """Return the program's error, and give the session up when it can't go on."""
+        fatal = isinstance(error, MontyCrashedError) or bool(LOST.search(str(error)))
+        if not fatal and MEMORY_LIMIT.search(str(error)):
+            fatal = not await self._has_room()
+        if fatal:
+            await self.close()
+        return Failed(told(error, self._notes.places, self._statement, fatal=fatal))
+
+    async def _has_room(self) -> bool:
+        """Whether the namespace, after an error about memory, leaves enough for the next statement."""
+        self._notes.feeds += 1
+        try:
+            await self._worker.feed_run(NOTHING)
+        except MontyError:
+            return False
+        return True
 
     async def _took(self, turn: Awaitable[Snapshot]) -> Snapshot:
         """Return the program's next stop, within the limits of time."""
@@ -280,18 +306,18 @@ class MontySession:
         """Answer one host call and return the turn that follows."""
         if isinstance(at, AsyncNameLookupSnapshot):
             return at.resume()
+        name = str(at.function_name)
+        if name == "_ui":
+            self._drawing = str(at.args[0])[:NAME_CHARS] if at.args else ""
+            return at.resume({"return_value": None})
         self._calls += 1
         if self._calls > self._limits.host_calls:
-            limit = self._limits.host_calls
-            raise FatalError(
-                plain_error("RuntimeError", f"more than {limit} host calls in one statement", fatal=True)
-            )
-        name = str(at.function_name)
+            told = f"more than {self._limits.host_calls} host calls in one statement"
+            if self._calls > self._limits.host_calls + CALLS_IN_VAIN:
+                raise FatalError(plain_error("RuntimeError", told, fatal=True))
+            return at.resume({"exc_type": "RuntimeError", "message": told})
         if at.is_os_function:
             return at.resume_not_handled()
-        if name == "_ui":
-            self._drawing = str(at.args[0]) if at.args else ""
-            return at.resume({"return_value": None})
         if name not in HOST_FUNCTIONS:
             return at.resume({"exc_type": "NameError", "message": f"name '{name}' is not defined"})
         if self._drawing:
@@ -317,11 +343,19 @@ def external(answer: Settled) -> Any:
     """Return an answer as the interpreter takes it."""
     match answer:
         case Value(value):
-            return {"return_value": value}
+            return {"return_value": given(value)}
         case Raise("Dismissed", message):
-            return {"exc_type": "KeyboardInterrupt", "message": message}
+            return {"exc_type": "KeyboardInterrupt", "message": given(message)}
+        case Raise(type, message) if type in get_args(ExcType):
+            return {"exc_type": type, "message": given(message)}
         case Raise(type, message):
-            return {"exc_type": type, "message": message}
+            return {"exc_type": "RuntimeError", "message": given(f"{type}: {message}")}
+
+
+def current_task_is_cancelled() -> bool:
+    """Whether somebody cancelled this task, not only what it waits for."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def keeps_code(source: str) -> bool:

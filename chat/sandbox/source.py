@@ -76,8 +76,10 @@ def parse(source: str) -> ast.Module:
         return ast.parse(source)
     except SyntaxError as error:
         raise NotPythonError(error.msg, error.lineno or 1, (error.text or "").rstrip()) from error
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise NotPythonError(str(error) or "the code is nested too deep", 1, "") from error
+    except ValueError as error:
+        raise NotPythonError(str(error), 1, "") from error
+    except (RecursionError, MemoryError) as error:
+        raise NotPythonError("the code is nested too deep", 1, "") from error
 
 
 def prepare(source: str) -> Prepared:

@@ -21,6 +21,20 @@ def plain(value: Any, limit: int) -> Any:
     return _Plain(limit).take(value, 0)
 
 
+def given(value: Any) -> Any:
+    """Return a value of the host as the interpreter can take it: plain data, of whole characters."""
+    match value:
+        case str():
+            return value if value.isascii() else value.encode("utf-8", "replace").decode()
+        case dict():
+            return {given(key): given(item) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [given(item) for item in value]
+        case None | int() | bytes():
+            return value
+    return value if isinstance(value, SIMPLE) else str(value)
+
+
 class _Plain:
     def __init__(self, limit: int) -> None:
         self.limit = limit
