@@ -28,6 +28,7 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     DATABASES["default"]["TEST"] = {"NAME": str(scratch / "test.sqlite3")}
 
 # Nothing is collected for tests.
+(scratch / "static").mkdir()
 STORAGES = {**STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
 # Passwords need no protection here, and the real hasher takes most of a second.

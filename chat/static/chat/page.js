@@ -174,6 +174,9 @@
   const announce = (text) => (announcer.textContent = text);
   const streaming = new Set();
   let agent = find("#conversation")?.dataset.state;
+  let stopHadFocus = false;
+
+  document.addEventListener("focusin", ({ target }) => (stopHadFocus = target.matches(".stop")));
 
   function notice() {
     for (const id of streaming) {
@@ -189,7 +192,7 @@
       agent = state;
       if (state === "waiting") announce("The agent waits for you.");
       // Stop vanishes when there is nothing to stop; who pressed it by keyboard goes on in the message box.
-      if (document.activeElement === document.body) find("#composer textarea")?.focus({ preventScroll: true });
+      if (stopHadFocus && document.activeElement === document.body) find("#composer textarea")?.focus();
     }
   }
 
