@@ -3,6 +3,7 @@
 from django.contrib.auth import views as accounts
 from django.urls import path
 
+from chat.gallery import gallery_urls
 from chat.views import files, intake, operate, pages, signup
 
 urlpatterns = [
@@ -28,4 +29,5 @@ urlpatterns = [
     path("c/<uuid:pk>/m/<slug:mount>/callback/", intake.callback, name="callback"),
     path("c/<uuid:pk>/files/", files.upload, name="upload"),
     path("c/<uuid:pk>/files/<uuid:upload>/", files.file, name="file"),
+    *gallery_urls,
 ]

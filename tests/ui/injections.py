@@ -58,16 +58,26 @@ INJECTIONS = [
 ]
 
 # What our own templates may write. Anything else in the output came from data.
-TAGS = """
-a article aside blockquote br button caption circle code col colgroup dd defs del desc details dialog div dl dt
-ellipse em fieldset figcaption figure footer form g h1 h2 h3 h4 h5 h6 header hr img input label legend li line mark
-meter nav ol optgroup option output p path polygon polyline pre progress rect s search section select small span
-strong summary sup svg table tbody td text textarea tfoot th thead time title tr tspan ul use
-chat-change chat-copy chat-countdown chat-form chat-menu chat-confirm chat-multiselect chat-table chat-tabs
-chat-tooltip chat-code
+_TAGS = """
+a article aside blockquote br button caption circle code col colgroup dd defs del desc details
+dialog div dl dt ellipse em fieldset figcaption figure footer form g h1 h2 h3 h4 h5 h6 header hr img
+input label legend li line mark meter nav ol optgroup option output p path polygon polyline pre
+progress rect s search section select small span strong summary sup svg table tbody td text textarea
+tfoot th thead time tr tspan ul use chat-calls chat-countdown chat-confirm chat-multiselect
+chat-table chat-tabs chat-tooltip
 """
+TAGS = set(_TAGS.split())
 NEVER = {"style", "srcdoc", "autofocus", "formaction", "background", "ping", "action", "srcset", "poster"}
-HTMX = {"hx-post", "hx-swap", "hx-target", "hx-status:422", "hx-sync", "hx-encoding"}
+HTMX = {
+    "hx-post",
+    "hx-swap",
+    "hx-target",
+    "hx-status:422",
+    "hx-sync",
+    "hx-encoding",
+    "hx-morph-skip",
+    "hx-ignore",
+}
 
 
 class _Checker(HTMLParser):
@@ -75,9 +85,11 @@ class _Checker(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.images = images
         self.problems: list[str] = []
+        self.in_svg = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, Any]]) -> None:
-        if tag not in TAGS.split():
+        self.in_svg = tag == "svg" or self.in_svg
+        if tag not in TAGS and not (tag == "title" and self.in_svg):  # a title elsewhere renames the page
             self.problems.append(f"<{tag}>")
         names = [name for name, _ in attrs]
         if len(names) != len(set(names)):
@@ -93,6 +105,9 @@ class _Checker(HTMLParser):
                 self.problems.append(f"{name}={value!r} in <{tag}>")
             if name == "id" and not value.replace("-", "").replace("_", "").isalnum():
                 self.problems.append(f"{name}={value!r} in <{tag}>")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_svg = self.in_svg and tag != "svg"
 
     def handle_comment(self, data: str) -> None:
         self.problems.append(f"comment {data!r}")

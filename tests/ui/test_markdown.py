@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.ui.highlight import MAX_HIGHLIGHTED
 from chat.ui.commonmark import render_block
+from chat.ui.highlight import MAX_HIGHLIGHTED
 from chat.ui.markdown import MarkdownStream, render_blocks, render_markdown
 from tests.ui.injections import INJECTIONS, assert_harmless
 
