@@ -27,9 +27,9 @@ class SignUpForm(BaseUserCreationForm):
 
 
 class MessageForm(forms.Form):
-    """What a person writes to the agent, with an id made by the page so that a repeat is harmless."""
+    """What a person writes to the agent, with a key made by the page so that a repeat is harmless."""
 
-    id = forms.UUIDField(widget=forms.HiddenInput)
+    key = forms.UUIDField(widget=forms.HiddenInput)
     text = forms.CharField(
         max_length=settings.MAX_MESSAGE_LENGTH,
         strip=True,
@@ -37,9 +37,9 @@ class MessageForm(forms.Form):
         error_messages={"required": _("Write a message first.")},
     )
 
-    def clean_id(self) -> uuid.UUID:
-        """Return the id."""
-        key: uuid.UUID = self.cleaned_data["id"]
+    def clean_key(self) -> uuid.UUID:
+        """Return the key."""
+        key: uuid.UUID = self.cleaned_data["key"]
         return key
 
 

@@ -185,6 +185,11 @@ class Mount(models.Model):
         """The id that code and page know it by, such as `m3`."""
         return f"m{self.number}"
 
+    @property
+    def token(self) -> str:
+        """Changes with each answer, so that a submit of an older state can be told."""
+        return self.answered_at.isoformat() if self.answered_at else ""
+
 
 class Wait(models.Model):
     """A suspended program's wait for a person, a time or an approval; settled once."""

@@ -50,7 +50,7 @@ def test_other_users_get_404(other_client: Client, conversation: Conversation, n
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_other_users_change_nothing(other_client: Client, conversation: Conversation, name: str) -> None:
-    data = {"id": uuid.uuid4(), "text": "hello", "title": "mine now"}
+    data = {"key": uuid.uuid4(), "text": "hello", "title": "mine now"}
     assert other_client.post(reverse(name, args=[conversation.pk]), data).status_code == 404
     conversation.refresh_from_db()
     assert conversation.title == "A table for two"
@@ -108,7 +108,7 @@ def test_a_stale_token_reloads_an_htmx_page(user: User) -> None:
 
 def test_starting_stores_the_message_and_goes_to_the_page(user_client: Client, user: User) -> None:
     key = uuid.uuid4()
-    response = user_client.post("/start/", {"id": key, "text": "  Book a table\nfor two "})
+    response = user_client.post("/start/", {"key": key, "text": "  Book a table\nfor two "})
     assert response["Location"] == f"/c/{key}/"
     started = Conversation.objects.get()
     assert (started.pk, started.owner, started.title) == (key, user, "Book a table")
@@ -117,27 +117,27 @@ def test_starting_stores_the_message_and_goes_to_the_page(user_client: Client, u
 
 
 def test_starting_twice_is_harmless(user_client: Client) -> None:
-    data = {"id": uuid.uuid4(), "text": "hello"}
+    data = {"key": uuid.uuid4(), "text": "hello"}
     first, second = user_client.post("/start/", data), user_client.post("/start/", data)
     assert first["Location"] == second["Location"]
     assert Inbox.objects.count() == 1
 
 
 def test_starting_under_the_id_of_somebody_elses(other_client: Client, conversation: Conversation) -> None:
-    assert other_client.post("/start/", {"id": conversation.pk, "text": "hello"}).status_code == 404
+    assert other_client.post("/start/", {"key": conversation.pk, "text": "hello"}).status_code == 404
     assert not Inbox.objects.exists()
 
 
 @pytest.mark.parametrize("text", ["", "  \n ", "x" * 100_001])
 def test_nothing_or_too_much_is_refused(user_client: Client, text: str) -> None:
-    response = user_client.post("/start/", {"id": uuid.uuid4(), "text": text})
+    response = user_client.post("/start/", {"key": uuid.uuid4(), "text": text})
     assert response.status_code == 422
     assert 'aria-invalid="true"' in text_of(response)
     assert not Conversation.objects.exists()
 
 
 def test_an_examples_button_wins_over_the_text_box(user_client: Client) -> None:
-    user_client.post("/start/", {"id": uuid.uuid4(), "text": ["half a thought", "Book a table"]})
+    user_client.post("/start/", {"key": uuid.uuid4(), "text": ["half a thought", "Book a table"]})
     assert Conversation.objects.get().title == "Book a table"
 
 

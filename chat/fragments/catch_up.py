@@ -6,7 +6,8 @@ from django.template.loader import render_to_string
 
 from chat.fragments import page
 from chat.fragments.consistent import consistent
-from chat.fragments.live import APPEND, MORPH, partial, status_fragments
+from chat.fragments.live import APPEND, INNER_MORPH, MORPH, message_head, partial, status_fragments
+from chat.fragments.shapes import MessageShape
 from chat.models import Conversation
 
 
@@ -16,17 +17,28 @@ def catch_up(conversation: UUID, number: int) -> tuple[str, int]:
         row = Conversation.objects.get(pk=conversation)
         messages, mounts = page.changed_since(conversation, number)
         notice = page.notice(row)
-    html = []
+    html: list[str] = []
     for message, appeared in messages:
-        rendered = render_to_string("chat/_message.html", {"message": message})
-        html.append(
-            partial("timeline", APPEND, rendered)
-            if appeared > number
-            else partial(message.id, MORPH, rendered)
-        )
-    for mount in mounts:
-        html.append(
-            partial(f"mount-{mount.name}", MORPH, render_to_string("chat/_mount.html", {"mount": mount}))
-        )
+        html += _whole(message) if appeared > number else _again(message)
+    html += [partial(f"mount-{mount.name}", MORPH, _rendered("mount", mount)) for mount in mounts]
     html += status_fragments(conversation, row.state, notice)
     return "".join(html), row.seq
+
+
+def _whole(message: MessageShape) -> list[str]:
+    return [partial("timeline", APPEND, _rendered("message", message))]
+
+
+def _again(message: MessageShape) -> list[str]:
+    """Return the fragments for a message that the browser has, in whatever state."""
+    parts = "".join(_rendered("part", part) for part in message.parts)
+    mounts = "".join(_rendered("mount", mount) for mount in message.tail_mounts)
+    return [
+        message_head(message),
+        partial(f"{message.id}-parts", INNER_MORPH, parts),
+        partial(f"{message.id}-mounts", INNER_MORPH, mounts),
+    ]
+
+
+def _rendered(kind: str, shape: object) -> str:
+    return render_to_string(f"chat/_{kind}.html", {kind: shape})

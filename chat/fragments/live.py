@@ -5,7 +5,7 @@ fills an element that it creates, so whatever is new is rendered whole, with eve
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from chat.fragments.shapes import (
+    MessageShape,
     MountShape,
     NoticeShape,
     block_dom,
@@ -37,6 +38,7 @@ from chat.ui.markdown import MarkdownStream
 
 APPEND = "beforeend"
 MORPH = "outerMorph"
+INNER_MORPH = "innerMorph"
 REPLACE = "outerHTML"
 
 
@@ -45,6 +47,12 @@ def partial(target: str, swap: str, html: str) -> SafeString:
     return format_html(
         '<hx-partial hx-target="#{}" hx-swap="{}">{}</hx-partial>', target, swap, SafeString(html)
     )
+
+
+def message_head(shape: MessageShape) -> SafeString:
+    """Return a message without its parts, which stay as they are: the template excepts them from the morph."""
+    bare = replace(shape, parts=(), tail_mounts=())
+    return partial(shape.id, MORPH, render_to_string("chat/_message.html", {"message": bare}))
 
 
 def status_fragments(conversation: UUID, state: str, notice: NoticeShape | None) -> list[str]:
@@ -121,6 +129,7 @@ class Publisher:
         for mount in mounts:
             by_place.setdefault(mount.block_id or mount.message_id, []).append(mount)
         self._parts = (blocks, statements, by_place)
+        self._whole_runs: set[UUID] = set()  # run blocks whose code is rendered whole, their mounts aside
         by_id = {block.id: block for own in blocks.values() for block in own}
         running = {
             r.block_id for r in changed if isinstance(r, Statement)
@@ -168,14 +177,14 @@ class Publisher:
         if head == old:
             return []
         self.known.messages[message.id] = head
-        blocks = self._parts[0]
-        own = blocks.get(message.id, [])
+        if old is not None:
+            return [message_head(message_shape(message))]
+        own = self._parts[0].get(message.id, [])
         whole.add(message.id)
         whole.update(block.id for block in own)
         parts = [self._part(block) for block in own]
         shape = message_shape(message, parts, self._mounts_at(message.id))
-        html = render_to_string("chat/_message.html", {"message": shape})
-        return [partial("timeline", APPEND, html) if old is None else partial(shape.id, MORPH, html)]
+        return [partial("timeline", APPEND, render_to_string("chat/_message.html", {"message": shape}))]
 
     def _part(self, block: Block) -> Any:
         statements = self._parts[1].get(block.id, [])
@@ -200,12 +209,15 @@ class Publisher:
             return [partial(f"{message_dom(block.message_id)}-parts", APPEND, html)]
         if block.kind is BlockKind.TEXT:
             return self._grown(block) if is_shown(block) else []
-        state = run_state(block, self._parts[1].get(block.id, []))
+        statements = self._parts[1].get(block.id, [])
+        state = run_state(block, statements)
         if self.known.runs[block.id] == state:
             return []
-        whole.add(block.id)
-        html = render_to_string("chat/_part.html", {"part": self._part(block)})
-        return [partial(dom, MORPH, html)]
+        self.known.runs[block.id] = state
+        self._whole_runs.add(block.id)
+        self.known.statements.update(statement.id for statement in statements)
+        html = render_to_string("chat/_run.html", {"part": part_shape(block, "", statements)})
+        return [partial(f"{dom}-run", MORPH, html)]
 
     def _text(self, block: Block) -> Text:
         text = self.known.texts.setdefault(block.id, Text())
@@ -229,6 +241,8 @@ class Publisher:
 
     def _statement(self, statement: Statement) -> list[str]:
         assert statement.block_id is not None
+        if statement.block_id in self._whole_runs:
+            return []
         fragments = []
         html = render_to_string("chat/_statement.html", {"statement": statement_shape(statement)})
         if statement.id in self.known.statements:

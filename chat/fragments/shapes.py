@@ -83,7 +83,10 @@ class MountLike(Protocol):
     """A mount's record or row."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def token(self) -> str: ...  # noqa: D102
 
     tree: Any
     state: Any
@@ -143,7 +146,7 @@ def mount_context(conversation: UUID, mount: MountLike, answered_by: str = "") -
         answers=None if mount.answers is None else from_json(mount.answers),
         answered_by=answered_by,
         answered_at=mount.answered_at,
-        token=mount.answered_at.isoformat() if mount.answered_at else "",
+        token=mount.token,
     )
 
 

@@ -132,7 +132,7 @@ class Agent:
     async def _submit(self, item: InboxItem) -> None:
         """A form that nobody waits for: its function runs, or a turn tells the model."""
         mount = self.board.mounts.get(item.payload["mount"])
-        if mount is None or mount.state in (MountState.CLOSED, MountState.SUBMITTED):
+        if mount is None or mount.state is MountState.SUBMITTED or not self.board.takes(mount, item):
             self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
             return
         values = item.payload["values"]

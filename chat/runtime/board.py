@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from chat.runtime.limits import Limits
-from chat.runtime.records import Mount
+from chat.runtime.records import InboxItem, Mount
 from chat.runtime.states import MountState
 from chat.runtime.store import Store
 from chat.ui.nodes import InvalidTree, Node, TreeLimits, callbacks, parse_tree, to_json
@@ -118,6 +118,12 @@ class Board:
         if where in self.mounts:
             return self.mounts[where]
         return next((mount for name, mount in self.mounts.items() if self.has_callback(name, where)), None)
+
+    def takes(self, mount: Mount, item: InboxItem) -> bool:
+        """Whether a submit still counts: not one of a form that was answered since, in another tab say."""
+        if mount.state is MountState.CLOSED:
+            return False
+        return mount.keeps or item.payload.get("token", mount.token) == mount.token
 
     def answer(self, mount: Mount, values: dict[str, Any], user_id: int | None) -> None:
         """Record a submit; the mount turns into a summary unless it stays a form."""

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from chat.protocol.data import MIN_INTERVAL_SECONDS, NOTHING, PartialJSON
 from chat.protocol.events import Problem
+from chat.protocol.problems import unknown_target
 from chat.runtime.programs import Programs
 from chat.runtime.records import Block, Statement, Wait
 from chat.runtime.reply import Reply
@@ -96,12 +97,7 @@ class Effects:
     async def _stream_data(self, block: Block) -> None:
         known = self.store.conversation.namespace.get("targets", [])
         if block.target not in known:
-            names = ", ".join(repr(name) for name in known) or "none yet"
-            self._fail_data(
-                block,
-                f"Data block {block.index} goes to {block.target!r}, which does not exist. Known targets: {names}. "
-                f'Create it before the block: StreamedData("{block.target}").',
-            )
+            self._fail_data(block, unknown_target(block.target, known).message)
             return
         self._settle(block, BlockState.RUNNING)
         data = PartialJSON()

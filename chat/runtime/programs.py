@@ -327,7 +327,7 @@ class Programs:
 
     def _submit(self, item: InboxItem, waits: list[Pending]) -> Reaction | None:
         mount = self.board.mounts.get(item.payload["mount"])
-        if mount is None or mount.state is MountState.CLOSED:
+        if mount is None or not self.board.takes(mount, item):
             self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
             return None
         values = item.payload["values"]

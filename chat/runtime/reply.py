@@ -36,6 +36,7 @@ class Reply:
         self._parser = FenceParser()
         self._splitter = StatementSplitter()
         self._pieces: list[str] = []
+        self._overlong: Problem | None = None
 
     def feed(self, text: str) -> None:
         """Take the next piece of the model's stream."""
@@ -119,6 +120,7 @@ class Reply:
             case RunDelta(code):
                 self._append(self.blocks[-1], code)
                 self._queue(self._splitter.feed(code))
+                self._overlong = self._overlong or self._splitter.problem
             case DataDelta(json):
                 self._append(self.blocks[-1], json)
             case RunClosed(complete):
@@ -126,6 +128,9 @@ class Reply:
                 if complete:  # a cut line may mean something else than what it says so far
                     self._queue(last)
                 self._close_block(complete)
+                if self._overlong is not None:  # the code behind it was not read
+                    problem, self._overlong = self._overlong, None
+                    self._take(problem)
             case DataClosed(complete):
                 self._close_block(complete)
             case Problem(code, message):

@@ -1,6 +1,6 @@
 """What a person does in a conversation: each becomes a row of its inbox before it is answered.
 
-A row has an id that the browser made, so a repeat, by a double click or a lost answer, changes nothing.
+A row has a key that the browser made, so a repeat, by a double click or a lost answer, changes nothing.
 """
 
 import json
@@ -35,7 +35,7 @@ def put(
     request: HttpRequest, conversation: Conversation, kind: InboxKind, payload: dict[str, Any]
 ) -> HttpResponse:
     """Store a row, wake the runner, and answer; a row that is there already is answered like a new one."""
-    key = _uuid(request.POST.get("id")) or uuid.uuid4()
+    key = _uuid(request.POST.get("key")) or uuid.uuid4()
     waiting = Inbox.objects.filter(conversation=conversation, state=InboxState.QUEUED)
     if waiting.count() >= MAX_QUEUED:
         text = f"{MAX_QUEUED} things wait to be handled in this conversation. Wait until some are done, or press Stop."
@@ -107,7 +107,7 @@ def queued(request: HttpRequest, pk: uuid.UUID, row: int) -> HttpResponse:
     if "withdraw" in request.POST:
         still.update(state=InboxState.WITHDRAWN, settled=timezone.now())
     else:
-        form = MessageForm({"text": request.POST.get("text", ""), "id": uuid.uuid4()})
+        form = MessageForm({"text": request.POST.get("text", ""), "key": uuid.uuid4()})
         if not form.is_valid():
             context["error"] = " ".join(form.errors.get("text", []))
             return render(request, "chat/_queued_edit.html", context, status=422)
@@ -135,14 +135,14 @@ def submit(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
     if shown.state in (MountState.CLOSED, MountState.SUBMITTED):
         return HttpResponse(status=NO_CONTENT)
     tree = parse_tree(shown.tree)
-    name = request.POST.get("form", "")
+    name = request.POST.get("form_name", "")
     if name not in form_names(tree):
         return HttpResponse(status=NO_CONTENT)  # the interface has changed since; the page is about to
     form = build_form(tree, request.POST, request.FILES, form=name)
     if not form.is_valid():
         return HttpResponse(invalid_form(pk, shown, tree, form, name), status=422)
     values = values_json(form, lambda file: keep_file(shown.conversation, file))
-    payload = {"mount": shown.name, "form": name, "values": values}
+    payload = {"mount": shown.name, "form": name, "values": values, "token": request.POST.get("token", "")}
     return put(request, shown.conversation, InboxKind.SUBMIT, payload)
 
 

@@ -80,7 +80,7 @@ def conversations(request: HttpRequest) -> HttpResponse:
     context = listing(request)
     if is_fragment(request):
         return render(request, "chat/_conversations.html", context)
-    form = MessageForm(initial={"id": uuid.uuid4()})
+    form = MessageForm(initial={"key": uuid.uuid4()})
     return render(request, "chat/list.html", {**context, "form": form, "examples": EXAMPLES})
 
 
@@ -91,7 +91,7 @@ def start(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         context = {**listing(request), "form": form, "examples": EXAMPLES}
         return render(request, "chat/list.html", context, status=422)
-    key, text, user_id = form.cleaned_data["id"], form.cleaned_data["text"], request.user.pk
+    key, text, user_id = form.cleaned_data["key"], form.cleaned_data["text"], request.user.pk
     assert user_id is not None  # the middleware lets nobody else in
     try:
         with transaction.atomic():
@@ -127,7 +127,7 @@ def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     shown = own(request, pk)
     context = {
         "conversation": shown,
-        "form": MessageForm(initial={"id": uuid.uuid4()}),
+        "form": MessageForm(initial={"key": uuid.uuid4()}),
         "recent": Conversation.objects.filter(owner_id=request.user.pk).order_by("-updated")[:SIDEBAR_SIZE],
         "seq": shown.seq,
         "messages": page.timeline(shown.pk),

@@ -20,14 +20,14 @@
   // A form keeps its id until the site has answered: sent again after a lost answer, it has no second effect.
   document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
     const body = ctx.request.body;
-    if (ctx.request.method === "GET" || !body?.has?.("id")) return;
+    if (ctx.request.method === "GET" || !body?.has?.("key")) return;
     const field = idField(ctx);
     const id = field?.value || uuid();
     if (field) field.value = id;
-    body.set("id", id);
+    body.set("key", id);
   });
 
-  const idField = (ctx) => ctx.request.form && find('input[type="hidden"][name="id"]', ctx.request.form);
+  const idField = (ctx) => ctx.request.form && find('input[type="hidden"][name="key"]', ctx.request.form);
 
   document.addEventListener("htmx:after:request", ({ detail: { ctx } }) => {
     const field = idField(ctx);
