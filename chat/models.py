@@ -36,15 +36,21 @@ class Conversation(models.Model):
     """A conversation of one owner with the agent."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations"
+    )
     title = models.CharField(max_length=200, blank=True)
-    state = models.CharField(max_length=10, choices=choices(ConversationState), default=ConversationState.IDLE)
+    state = models.CharField(
+        max_length=10, choices=choices(ConversationState), default=ConversationState.IDLE
+    )
     created = models.DateTimeField(auto_now_add=True)
     updated = models.DateTimeField(auto_now_add=True, db_index=True)
     seq = models.PositiveBigIntegerField(default=0, help_text=_("number of the last frame"))
     lease = models.CharField(max_length=64, blank=True, help_text=_("token of the runner that drives it"))
     lease_until = models.DateTimeField(null=True, blank=True, db_index=True)
-    namespace = models.JSONField(default=dict, blank=True, help_text=_("targets, timers and counters of its code"))
+    namespace = models.JSONField(
+        default=dict, blank=True, help_text=_("targets, timers and counters of its code")
+    )
 
     class Meta:
         ordering = ["-updated"]
@@ -131,7 +137,9 @@ class Statement(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="statements")
-    block = models.ForeignKey(Block, on_delete=models.CASCADE, null=True, blank=True, related_name="statements")
+    block = models.ForeignKey(
+        Block, on_delete=models.CASCADE, null=True, blank=True, related_name="statements"
+    )
     kind = models.CharField(max_length=10, choices=choices(ProgramKind), default=ProgramKind.STATEMENT)
     position = models.PositiveIntegerField()
     line = models.PositiveIntegerField(default=1)
@@ -200,7 +208,9 @@ class Wait(models.Model):
     call = models.PositiveBigIntegerField(help_text=_("the host call that waits"))
     kind = models.CharField(max_length=10, choices=choices(WaitKind))
     mount = models.ForeignKey(Mount, on_delete=models.CASCADE, null=True, blank=True, related_name="waits")
-    wait = models.CharField(max_length=40, help_text=_("the code's own name for it, kept when it waits again"))
+    wait = models.CharField(
+        max_length=40, help_text=_("the code's own name for it, kept when it waits again")
+    )
     arguments = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=choices(WaitState), default=WaitState.OPEN)
     deadline = models.DateTimeField(null=True, blank=True, db_index=True)

@@ -32,9 +32,9 @@ from chat.fragments.shapes import (
 )
 from chat.runtime.records import Block, Conversation, Message, Mount, Record, Statement
 from chat.runtime.states import BlockKind, Role
+from chat.ui.markdown import MarkdownStream
 from chat.ui.nodes import Node, parse_tree
 from chat.ui.render import render_changes
-from chat.ui.markdown import MarkdownStream
 
 APPEND = "beforeend"
 MORPH = "outerMorph"

@@ -10,12 +10,12 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from chat.runtime.states import BlockKind, BlockState, Role, StatementState
-from chat.ui.highlight import highlighted
-from chat.ui.nodes import Node, parse_tree
 from chat.ui.context import MountContext
 from chat.ui.forms import MountForm, from_json
-from chat.ui.render import render_mount_body
+from chat.ui.highlight import highlighted
 from chat.ui.markdown import MarkdownStream
+from chat.ui.nodes import Node, parse_tree
+from chat.ui.render import render_mount_body
 
 
 class PieceShape(NamedTuple):

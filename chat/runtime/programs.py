@@ -45,7 +45,6 @@ from chat.sandbox.base import (
 from chat.sandbox.prelude import entry_render
 from chat.ui.nodes import InvalidTree
 
-
 _GONE = Failed(CodeError("RuntimeError", "The code that waited here can't go on.", fatal=True))
 
 
