@@ -1,7 +1,7 @@
 """The socket of a page: brings it up to date, then sends the frames of its conversation.
 
-The browser says the number of the last frame it has, when it connects and now and then afterwards. What it lacks
-comes from the database, so it does not matter what was missed, or why.
+The browser says the number of the last frame it has, when it connects and now and then afterwards. What it
+lacks comes from the database, so it does not matter what was missed, or why.
 """
 
 import asyncio
@@ -25,9 +25,8 @@ from chat.runner.groups import frame_group, user_group
 LOGIN_NEEDED = 4401
 GONE = 4404
 RECHECK_SECONDS = 5.0  # a logout that no notice told of reaches sockets within this
-WINDOW = (
-    512 * 1024
-)  # characters sent and not yet confirmed; beyond, the browser gets the latest state later instead
+# Characters sent and not yet confirmed; beyond, the browser gets the latest state later instead.
+WINDOW = 512 * 1024
 
 
 class PageConsumer(AsyncWebsocketConsumer):
@@ -144,7 +143,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             running.drive(self.conversation, watched=True)
 
     async def _keep_checking(self, user_id: int) -> None:
-        """Notice a logout, a deactivated account or a deleted conversation; stay in the groups; keep timers going."""
+        """Notice a logout or a deleted conversation; stay in the groups; keep timers going."""
         with contextlib.suppress(asyncio.CancelledError):
             while True:
                 await asyncio.sleep(RECHECK_SECONDS)

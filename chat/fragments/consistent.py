@@ -13,7 +13,7 @@ BEGIN = {
 
 @contextmanager
 def consistent() -> Iterator[None]:
-    """Hold one state of the database for reading. Inside a transaction that is open already it does nothing."""
+    """Hold one state of the database for reading. Inside a transaction that is open it does nothing."""
     if connection.in_atomic_block:
         yield
         return

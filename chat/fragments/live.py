@@ -1,7 +1,7 @@
 """Frames: what changed, as the smallest fragments that bring a page up to date.
 
-Every fragment is an `<hx-partial>`: those keep their order within a frame and may hold any element. A frame never
-fills an element that it creates, so whatever is new is rendered whole, with everything in it.
+Every fragment is an `<hx-partial>`: those keep their order within a frame and may hold any element. A frame
+never fills an element that it creates, so whatever is new is rendered whole, with everything in it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -50,7 +50,7 @@ def partial(target: str, swap: str, html: str) -> SafeString:
 
 
 def message_head(shape: MessageShape) -> SafeString:
-    """Return a message without its parts, which stay as they are: the template excepts them from the morph."""
+    """Return a message without its parts, which stay as they are: the template keeps them from the morph."""
     bare = replace(shape, parts=(), tail_mounts=())
     return partial(shape.id, MORPH, render_to_string("chat/_message.html", {"message": bare}))
 
@@ -85,6 +85,7 @@ class Text:
     open: int | None = None
 
     def take(self, block: Block) -> None:
+        """Read what the block has more of than at the last time."""
         parts = block.parts or [block.source]  # a block of an earlier process has its source only
         for part in parts[self.read :]:
             self.stream.feed(part)
@@ -133,7 +134,7 @@ class Publisher:
         by_id = {block.id: block for own in blocks.values() for block in own}
         running = {
             r.block_id for r in changed if isinstance(r, Statement)
-        }  # its state shows at its block too
+        }  # whose state shows at the block too
         changed = [*changed, *(by_id[pk] for pk in running if pk in by_id and by_id[pk] not in changed)]
         whole: set[UUID] = set()  # messages and blocks that are rendered with all that is in them
         html: list[str] = []
@@ -258,9 +259,8 @@ class Publisher:
             place = block_dom(mount.block_id) if mount.block_id else message_dom(mount.message_id)
             return [partial(f"{place}-mounts", APPEND, self._mount_html(mount))]
         tree, head = parse_tree(mount.tree), _mount_head(mount)
-        if (
-            head != old[1]
-        ):  # another state, an answer or an error: all of it, with its fields as they are declared
+        if head != old[1]:
+            # Another state, an answer or an error: all of it, with its fields as they are declared.
             swap = REPLACE if mount.answered_at != old[1][1] else MORPH
             return [partial(f"mount-{mount.name}", swap, self._mount_html(mount))]
         self.known.mounts[mount.id] = (tree, head)

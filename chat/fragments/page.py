@@ -28,8 +28,7 @@ def timeline(conversation: UUID) -> list[MessageShape]:
 
 
 def changed_since(conversation: UUID, number: int) -> tuple[list[tuple[MessageShape, int]], list[MountShape]]:
-    """Return the messages that changed after a frame, each with the frame in which it appeared, and the changed
-    mounts of all other messages."""
+    """Return what changed after a frame: messages, each with the frame it appeared in, and other mounts."""
     messages = list(_messages(conversation).filter(changed__gt=number))
     seen = {message.pk for message in messages}
     appeared = {message.pk: message.appeared for message in messages}

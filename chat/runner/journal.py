@@ -1,7 +1,7 @@
-"""The one writer of this process: what all its conversations changed is saved together, a transaction at a time.
+"""The one writer of this process: what all its conversations changed is saved together, in one transaction.
 
-While one transaction is under way the next ones gather, so that the number of transactions does not grow with the
-number of conversations. A batch whose runner lost its lease is left out.
+While it is under way the next changes gather, so that the number of transactions does not grow with that of
+conversations. A batch whose runner lost its lease is left out.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The lease by which one runner, in one process, drives a conversation. Everything here touches the database."""
+"""The lease by which one runner in one process drives a conversation. All here touches the database."""
 
 from datetime import timedelta
 from uuid import UUID, uuid4

@@ -1,4 +1,4 @@
-"""What all conversations of this process share, each made on first use: the journal, the model, the sandbox."""
+"""What all conversations of this process share, made on first use: the journal, the model, the sandbox."""
 
 from functools import cached_property
 

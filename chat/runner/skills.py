@@ -57,25 +57,31 @@ class UserMemory:
         self.user_id = user_id
 
     async def get(self, key: str) -> Any:
+        """Return a value; raises KeyError when there is none."""
         try:
             return (await Memory.objects.aget(user=self.user_id, key=key)).value
         except Memory.DoesNotExist:
             raise KeyError(key) from None
 
     async def set(self, key: str, value: Any) -> None:
+        """Keep a value in place of an older one."""
         await Memory.objects.aupdate_or_create(user_id=self.user_id, key=key, defaults={"value": value})
 
     async def delete(self, key: str) -> None:
+        """Forget a value, if there is one."""
         await Memory.objects.filter(user=self.user_id, key=key).adelete()
 
     async def count(self) -> int:
+        """Return how many values are kept."""
         return await Memory.objects.filter(user=self.user_id).acount()
 
     async def clear(self) -> int:
+        """Forget everything; returns how many values that were."""
         deleted, _ = await Memory.objects.filter(user=self.user_id).adelete()
         return deleted
 
     async def search(self, words: Sequence[str], limit: int) -> Sequence[tuple[str, Any]]:
+        """Return the entries that have all words in their key or value, newest first."""
         found = Memory.objects.filter(user=self.user_id).order_by("-updated")
         for word in words:
             found = found.filter(Q(key__icontains=word) | Q(value__icontains=word))
@@ -89,6 +95,7 @@ class ConversationFiles:
         self.conversation = conversation
 
     async def list(self) -> Sequence[FileInfo]:
+        """Return all files, oldest first."""
         uploads = Upload.objects.filter(conversation=self.conversation).order_by("created")
         return [
             FileInfo(str(upload.pk), upload.name, upload.size, upload.content_type, upload.created)
@@ -96,6 +103,7 @@ class ConversationFiles:
         ]
 
     async def read(self, file_id: str, limit: int) -> bytes:
+        """Return the first `limit` bytes of a file."""
         upload = await Upload.objects.aget(conversation=self.conversation, pk=file_id)
 
         def contents() -> bytes:

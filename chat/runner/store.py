@@ -69,41 +69,50 @@ class DjangoStore:
         self._saved: dict[UUID, tuple[Any, ...]] = {}  # what of a block, besides its text, is in the database
         self._lock = asyncio.Lock()
 
-    # Chat.runtime.store.Store
+    # What chat.runtime.store.Store promises
 
     def now(self) -> datetime:
+        """Return the time, with its zone."""
         return timezone.now()
 
     def add(self, record: Record) -> None:
+        """Take a new record; the next flush saves and shows it."""
         self.know(record)
         self.touch(record)
 
     def touch(self, record: Record) -> None:
+        """Note that a record changed; the next flush saves and shows it."""
         self._changed[id(record)] = record
         self.dirty.set()
 
     def forget(self, record: Record) -> None:
+        """Remove a record with the next flush."""
         self._changed.pop(id(record), None)
         self._forgotten.append(row_of(record))
         self.dirty.set()
 
     def append(self, block: Block, text: str) -> None:
+        """Take text that was appended to an open block."""
         self._pieces.append(rows.Piece(block_id=block.id, text=text))
         self.touch(block)
 
     def snapshot(self, data: bytes | None, *, suspended: bool) -> None:
+        """Keep sandbox state with the next flush; None removes it."""
         self._snapshots[suspended] = data
 
     async def load_snapshot(self, *, suspended: bool) -> bytes | None:
+        """Return sandbox state, saved or about to be; raises SnapshotError when it can't be used."""
         if suspended in self._snapshots:
             return self._snapshots[suspended]
         return await sync_to_async(snapshots.load)(self.conversation.id, suspended, self.version)
 
     async def history(self) -> list[tuple[Message, list[Block]]]:
+        """Return all messages in order, with the blocks of those that took effect in part."""
         await self.flush()
         return await sync_to_async(loading.history)(self.conversation.id)
 
     async def flush(self) -> None:
+        """Save all changes in one transaction, then send them as a frame; raises LeaseLost."""
         async with self._lock:
             self.dirty.clear()
             if not (self._changed or self._pieces or self._snapshots or self._forgotten):

@@ -1,7 +1,7 @@
 """The drivers of this process, and the look-out for conversations that nobody drives.
 
-Whoever puts something into an inbox calls `wake`. Should that get lost, or a process die, the look-out finds the
-conversation within a few seconds: the database alone says what is left to do.
+Whoever puts something into an inbox calls `wake`. Should that get lost, or a process die, the look-out finds
+the conversation within a few seconds: the database alone says what is left to do.
 """
 
 import asyncio
@@ -91,9 +91,8 @@ class Supervisor:
             del self.drivers[driver.conversation]
             self._tasks.pop(driver.conversation, None)
         if not self._stopping and driver.mailbox.items:
-            await asyncio.sleep(
-                LOOK_SECONDS
-            )  # something arrived while it left, or it failed: not in a tight loop
+            # Something arrived while it left, or it failed: not in a tight loop.
+            await asyncio.sleep(LOOK_SECONDS)
             self.drive(driver.conversation)
 
     async def _look(self) -> None:

@@ -1,0 +1,1 @@
+"""Lets replies take effect: turns, statements, mounts, waits and feedback, without Django or a provider."""

@@ -1,7 +1,8 @@
 """The agent of one conversation: takes what arrives, calls the model, and lets each reply take effect.
 
-An interaction goes from a user's message, or something else that needs the model, until the agent is quiet: each turn
-is one call of the model, and the feedback on its reply starts the next. `work` returns when nothing is left to do.
+An interaction goes from a user's message, or something else that needs the model, until the agent is quiet:
+each turn is one call of the model, and the feedback on its reply starts the next. `work` returns when nothing
+is left to do.
 """
 
 import asyncio
@@ -37,7 +38,10 @@ from chat.runtime.waits import callback_args
 from chat.sandbox.base import Sandbox
 from chat.sandbox.prelude import entry_callback, entry_submit, entry_tick
 
-CUT_OFF = "Your reply was cut off ({why}). What had arrived before took effect. Go on from there, without repeating it."
+CUT_OFF = (
+    "Your reply was cut off ({why}). What had arrived before took effect. "
+    "Go on from there, without repeating it."
+)
 RETRY_SECONDS = 0.25
 
 
@@ -204,7 +208,7 @@ class Agent:
         await self.after_program(program, mount)
 
     async def after_program(self, program: Statement, mount: Mount | None = None) -> None:
-        """Show and tell what a callback did: a failure at its mount, outputs and errors in a turn of their own."""
+        """Show and tell what a callback did: a failure at its mount, outputs and errors in their own turn."""
         errors = await self.programs.render()
         program.notes = "\n".join(filter(None, [program.notes, *errors]))
         if program.error and mount is not None:
@@ -269,7 +273,7 @@ class Agent:
             self._add_feedback(text)
 
     async def go_on(self, reply: Reply, waits: list[Wait], why: str = "") -> None:
-        """Go on with a reply of an earlier process: with its suspended statement, its queued effects, its feedback."""
+        """Go on with a reply of an earlier process: its suspended statement, queued effects, feedback."""
         self._set_state(ConversationState.RUNNING)
         self.reader = Reader(self.store, reply)
         ending = Ending(why=why)

@@ -1,4 +1,4 @@
-"""The card that asks a person whether a skill may be called; drawn by the host, so that code can't dress it up."""
+"""The card that asks a person whether a skill may be called; the host draws it, so code can't dress it up."""
 
 import json
 from typing import Any

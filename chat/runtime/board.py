@@ -56,8 +56,8 @@ class Board:
         """Return the tree that code sent; raises InvalidTree with what is wrong and what is accepted."""
         if len(tree_json) > self.limits.tree_chars:
             raise InvalidTree(
-                f"The ui is {len(tree_json):,} characters long as data, at most {self.limits.tree_chars:,} are "
-                "accepted. Show fewer rows, or a page of them."
+                f"The ui is {len(tree_json):,} characters long as data, at most {self.limits.tree_chars:,} "
+                "are accepted. Show fewer rows, or a page of them."
             )
         try:
             value = json.loads(tree_json)

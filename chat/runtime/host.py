@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -18,15 +18,20 @@ from chat.runtime.waits import Pending
 from chat.sandbox.base import LATER, Answer, HostCall, Raise, Settled, Value
 from chat.ui.nodes import InvalidTree
 
+LONGEST_WAIT = 1e8  # seconds, about three years; what is longer could not be written as a date
 CUT_NOTE = "\n[… the rest of the output was cut …]\n"
 
 
 class Skills(Protocol):
     """Runs skills by name."""
 
-    def needs_approval(self, name: str) -> bool: ...
+    def needs_approval(self, name: str) -> bool:
+        """Return whether a person decides about each call."""
+        ...
 
-    def changes_world(self, name: str) -> bool: ...
+    def changes_world(self, name: str) -> bool:
+        """Return whether a call must be known of after a crash."""
+        ...
 
     async def run(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Settled:
         """Return the result or the failure; never raises but for cancellation."""
@@ -42,9 +47,8 @@ class RuntimeHost:
         self.skills = skills
         self.limits = limits
         self.pending: dict[int, Pending] = {}
-        self.resting: dict[
-            str, Pending
-        ] = {}  # waits in which something runs now, by the code's names for them
+        # Waits in which something runs now, by the code's names for them.
+        self.resting: dict[str, Pending] = {}
         self.program: Statement | None = None
         self.place: tuple[UUID, UUID | None] | None = None  # message and block where new mounts go
         self._calls: dict[str, Callable[..., Answer]] = {
@@ -206,14 +210,17 @@ class RuntimeHost:
             wait=str(request["wait"]),
             created=self.store.now(),
             mount_id=mount.id if mount else None,
-            deadline=None
-            if seconds is None
-            else self.store.now() + timedelta(seconds=min(float(seconds), 1e8)),
+            deadline=self._deadline(seconds),
         )
         if mount:
             self._await_answer(mount)
         self.pending[call] = Pending(call, wait=wait, mount=mount.name if mount else "")
         return LATER
+
+    def _deadline(self, seconds: float | None) -> datetime | None:
+        if seconds is None:
+            return None
+        return self.store.now() + timedelta(seconds=min(float(seconds), LONGEST_WAIT))
 
     def _await_answer(self, mount: Mount) -> None:
         if mount.state is MountState.CLOSED:

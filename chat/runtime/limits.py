@@ -11,7 +11,7 @@ class Limits:
     """Model calls per interaction: enough for real work, few enough to notice a loop before it costs much."""
 
     retries: int = 2
-    """Automatic new tries of a turn of which nothing had run; a third failure is the provider's state, not chance."""
+    """Automatic new tries of a turn of which nothing had run; a third failure is no chance any more."""
 
     mounts: int = 200
     """Mounts per conversation: a page with more is slow to load on a phone."""

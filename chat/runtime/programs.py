@@ -1,8 +1,8 @@
 """Runs one program, a statement or a callback, through everything it waits for, to its end.
 
-Its start is saved before it runs; its outcome, output and the new namespace are saved with the next flush after it.
-What it waits for is answered from the mailbox. A wait for a person, or a long sleep, is saved as a suspended program
-that any process can go on with; it holds no worker.
+Its start is saved before it runs; its outcome, output and the new namespace are saved with the next flush
+after it. What it waits for is answered from the mailbox. A wait for a person, or a long sleep, is saved as a
+suspended program that any process can go on with; it holds no worker.
 """
 
 import asyncio
@@ -115,7 +115,8 @@ class Programs:
     async def render(self, *, partial: bool = False) -> list[str]:
         """Evaluate the ui functions of all live mounts again and show what changed; returns their errors.
 
-        Only when nothing is suspended. With `partial`, a function that fails (on half a row, say) keeps its picture.
+        Only when nothing is suspended. With `partial`, a function that fails (on half a row, say) keeps its
+        picture.
         """
         errors = []
         for mount in self.board.live:
@@ -173,9 +174,7 @@ class Programs:
     # Waiting
 
     async def _through_waits(self, program: Statement, outcome: Outcome) -> None:
-        saved = (
-            program.state is StatementState.WAITING
-        )  # on resume(), the suspended program is in the database
+        saved = program.state is StatementState.WAITING  # on resume(), the program is in the database already
         while isinstance(outcome, Suspended):
             self.host.rest(outcome.pending)
             calls = [self.host.pending[call] for call in sorted(outcome.pending)]
@@ -370,7 +369,7 @@ class Programs:
         return self._settled({pending.call: event("dismissed", text=said) for pending in waits})
 
     async def _stop(self, program: Statement, calls: list[Pending]) -> Reaction:
-        """End the program: code that only waits gets Dismissed once, so that it can tidy up; all else is killed."""
+        """End the program: code that only waits gets Dismissed once, to tidy up; else it is killed."""
         waits = [pending for pending in calls if pending.task is None]
         if len(waits) == len(calls) and self._dismissals == 0:
             return self._dismiss(waits, "The user pressed Stop.")
@@ -397,7 +396,7 @@ class Programs:
         return min((p.deadline for p in waits if p.deadline is not None), default=None)
 
     async def _until(self, calls: list[Pending], deadline: datetime | None) -> bool:
-        """Wait for a running skill, the mailbox or the deadline; returns False when nothing came for a while."""
+        """Wait for a running skill, the mailbox or the deadline; returns False when nothing came for long."""
         linger = self.limits.linger_seconds
         seconds = linger if deadline is None else (deadline - self.store.now()).total_seconds()
         running = [pending.task for pending in calls if pending.task is not None]

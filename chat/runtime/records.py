@@ -1,4 +1,4 @@
-"""The parts of a conversation while it is driven; each has a row of the same name and fields in `chat.models`."""
+"""The parts of a conversation while it is driven; each has a row with the same fields in `chat.models`."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -154,7 +154,7 @@ class Mount:
 
 @dataclass(eq=False)
 class Wait:
-    """A suspended program's wait; `call` is the host call to answer, `wait` the code's own name for the wait."""
+    """A suspended program's wait; `call` is the host call to answer, `wait` the code's own name for it."""
 
     conversation_id: UUID
     statement_id: UUID

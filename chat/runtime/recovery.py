@@ -1,7 +1,7 @@
 """Takes a conversation over: from a runner that parked, or from one that died in the middle of something.
 
-What was saved tells how far it came. A program that waits goes on waiting. A statement that was running is cut: it
-does not run again, and the model hears of it. A stream that broke off leaves its reply incomplete.
+What was saved tells how far it came. A program that waits goes on waiting. A statement that was running is
+cut: it does not run again, and the model hears of it. A stream that broke off leaves its reply incomplete.
 """
 
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ RESTARTED = "The server was restarted while the reply came in."
 
 @dataclass
 class Unfinished:
-    """What was under way when the last runner left: a reply with its blocks and statements, callbacks, waits."""
+    """What was under way when the last runner left: a reply with blocks and statements, callbacks, waits."""
 
     message: Message | None = None
     blocks: list[Block] = field(default_factory=list)
@@ -81,8 +81,8 @@ def _what_is_known(statement: Statement) -> str:
     calls = ", ".join(f"{call['name']}() {call['state']}" for call in statement.calls)
     known = f" Skills it had called: {calls}." if calls else " It had called no skills."
     return (
-        f"This {what} was cut off in the middle by a restart of the server. It was not run again, and its changes "
-        f"to variables are undone.{known}"
+        f"This {what} was cut off in the middle by a restart of the server. It was not run again, and its "
+        f"changes to variables are undone.{known}"
     )
 
 

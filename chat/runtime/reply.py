@@ -63,7 +63,7 @@ class Reply:
         self._take(problem)
 
     def end_where_it_broke(self) -> None:
-        """Close a reply whose stream died with its process; its last statement was not queued, so it is dropped."""
+        """Close a reply whose stream died with its process; a last statement that was cut is not run."""
         for block in self.blocks:
             if not block.closed:
                 block.source = "".join(block.parts)

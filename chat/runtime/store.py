@@ -7,7 +7,7 @@ from chat.runtime.records import Block, Conversation, Message, Record
 
 
 class Store(Protocol):
-    """Keeps the records of one conversation, and shows what changed. Everything is saved before it is shown."""
+    """Keeps the records of one conversation and shows what changed, which is always saved before."""
 
     conversation: Conversation
 
@@ -36,7 +36,7 @@ class Store(Protocol):
         """Return all messages in order, replies with their blocks."""
 
     async def flush(self) -> None:
-        """Save all changes in one transaction, then show them. Raises LeaseLost when another runner took over."""
+        """Save all changes in one transaction, then show them; LeaseLost when another runner took over."""
 
 
 class LeaseLost(Exception):

@@ -14,7 +14,7 @@ from chat.sandbox.base import Settled, Value
 
 @dataclass(eq=False)
 class Pending:
-    """One host call without an answer: a wait for a person or a time (`wait`), or a skill that runs (`task`)."""
+    """One host call without an answer: a wait for a person or time, or a `task` that runs a skill."""
 
     call: int
     wait: Wait | None = None

@@ -1,4 +1,4 @@
-"""The sandbox session of a conversation: opened when code is to run, saved after each step, given back when idle."""
+"""The sandbox session of a conversation: opened to run code, saved after each step, given back when idle."""
 
 from chat.runtime.store import Store
 from chat.sandbox.base import Host, Sandbox, Session, SnapshotError, SnapshotTooLarge
@@ -9,7 +9,7 @@ class NamespaceLost(Exception):
 
 
 class Workspace:
-    """Holds at most one session. State is saved through the store, in the same flush as what it belongs to."""
+    """Holds at most one session. State is saved through the store, in one flush with what it belongs to."""
 
     def __init__(self, store: Store, sandbox: Sandbox, host: Host) -> None:
         self.store = store
@@ -30,7 +30,7 @@ class Workspace:
         return self.session
 
     async def reopen_suspended(self) -> Session:
-        """Return the session of the program that was suspended; raises NamespaceLost when it can't be loaded."""
+        """Return the session of the suspended program; raises NamespaceLost when it can't be loaded."""
         if self.session is None:
             try:
                 saved = await self.store.load_snapshot(suspended=True)
@@ -43,7 +43,7 @@ class Workspace:
         return self.session
 
     async def save(self) -> str:
-        """Save the idle namespace with the next flush; returns an error for the model when it is too large."""
+        """Save the idle namespace with the next flush; returns an error for the model when it is too big."""
         assert self.session is not None
         try:
             self.store.snapshot(await self.session.dump(), suspended=False)

@@ -1,4 +1,4 @@
-"""Files of a conversation: taken over HTTP, served to their owner only, never run or shown by the browser as a page."""
+"""Files of a conversation: taken over HTTP, served to their owner only, never shown as a page."""
 
 import uuid
 from typing import Any

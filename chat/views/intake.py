@@ -38,7 +38,7 @@ def put(
     key = _uuid(request.POST.get("key")) or uuid.uuid4()
     waiting = Inbox.objects.filter(conversation=conversation, state=InboxState.QUEUED)
     if waiting.count() >= MAX_QUEUED:
-        text = f"{MAX_QUEUED} things wait to be handled in this conversation. Wait until some are done, or press Stop."
+        text = f"{MAX_QUEUED} things wait to be handled here. Wait until some are done, or press Stop."
         return HttpResponse(text, status=429, content_type="text/plain")
     try:
         with transaction.atomic():
@@ -129,7 +129,8 @@ def own_mount(request: HttpRequest, pk: uuid.UUID, name: str) -> Mount:
 def submit(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
     """Take a form: wrong values are answered at their fields, right ones go to the inbox.
 
-    A form that was answered already, here or in another tab, is answered with nothing: the page shows its state.
+    A form that was answered already, here or in another tab, is answered with nothing: the page shows its
+    state.
     """
     shown = own_mount(request, pk, mount)
     if shown.state in (MountState.CLOSED, MountState.SUBMITTED):

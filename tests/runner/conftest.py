@@ -1,5 +1,6 @@
 """A supervisor in the test's own event loop, with scripted replies in place of a model."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 from uuid import uuid4
@@ -41,10 +42,8 @@ class Site:
 
     async def until(self, happened: Callable[[], bool], seconds: float = 20) -> None:
         """Wait until something is so in the database."""
-        import asyncio
-
         async with asyncio.timeout(seconds):
-            while not await sync_to_async(happened)():
+            while not await sync_to_async(happened)():  # noqa: ASYNC110 - a database sends no events
                 await asyncio.sleep(0.02)
 
 

@@ -1,4 +1,4 @@
-"""Drives an agent without site or database: the real runtime and sandbox, records in memory, scripted replies."""
+"""Drives an agent without a site: the real runtime and sandbox, records in memory, scripted replies."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -37,7 +37,7 @@ def make_sandbox() -> MontySandbox:
 
 
 class MemoryStore:
-    """Keeps records in memory; `flushed` is set at each flush, so that tests can wait for something to happen."""
+    """Keeps records in memory; `flushed` is set at each flush, so that tests can wait for something."""
 
     def __init__(self) -> None:
         self.conversation = Conversation(id=uuid4(), owner_id=1)

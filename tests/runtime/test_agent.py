@@ -45,7 +45,8 @@ async def test_streamed_data(sandbox: MontySandbox) -> None:
     talk = Talk(sandbox, golden("03-data"))
     talk.say()
     await talk.work()
-    assert "Films (4)" in talk.text() and "complete" in talk.text()
+    assert "Films (4)" in talk.text()
+    assert "complete" in talk.text()
     assert talk.feedback == []
 
 
@@ -78,7 +79,8 @@ async def test_error_drops_the_rest(sandbox: MontySandbox) -> None:
     assert talk.states[:2] == [StatementState.DONE, StatementState.FAILED]
     assert "Done, it is sent" not in talk.shown(talk.replies[0])
     assert len(talk.store.mounts) == 2
-    assert "titel" in talk.feedback[0] and "line 2" in talk.feedback[0]
+    assert "titel" in talk.feedback[0]
+    assert "line 2" in talk.feedback[0]
     assert "never runs" not in str(talk.feedback)
 
 
@@ -97,7 +99,8 @@ async def test_markdown_in_code(sandbox: MontySandbox) -> None:
     talk = Talk(sandbox, golden("08-markdown-in-code"))
     talk.say()
     await talk.work()
-    assert "```js" in talk.text() and talk.feedback == []
+    assert "```js" in talk.text()
+    assert talk.feedback == []
 
 
 async def test_progress(sandbox: MontySandbox) -> None:

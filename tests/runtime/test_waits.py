@@ -159,9 +159,7 @@ async def test_a_poll_sees_what_buttons_change(sandbox: MontySandbox) -> None:
     await talk.until(lambda: bool(talk.store.mounts))
     for _ in range(2):
         item = talk.click("More", talk.store.mounts[0])
-        async with asyncio.timeout(10):
-            while item.state is not InboxState.DONE:
-                await asyncio.sleep(0.01)
+        await talk.until(lambda item=item: item.state is InboxState.DONE)
     await work
     assert talk.feedback == ["enough"]
 
@@ -229,9 +227,7 @@ async def test_stop_in_the_middle_of_a_stream(sandbox: MontySandbox) -> None:
     talk.model.gates["gate"] = asyncio.Event()
     talk.say()
     work = asyncio.create_task(talk.work())
-    async with asyncio.timeout(10):
-        while not talk.replies or "beginning" not in talk.shown(talk.replies[0]):
-            await asyncio.sleep(0.01)
+    await talk.until(lambda: bool(talk.replies) and "beginning" in talk.shown(talk.replies[0]))
     talk.put(InboxKind.STOP)
     await work
     assert talk.model.open == 0
