@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 from django.utils.csp import CSP
 
@@ -146,9 +147,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # bytes of one form without its f
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 2000  # a large table of fields in one form
 
 DEMO_SPEED = env.number("DEMO_SPEED", 1, least=0)  # of the demo model; 2 is twice as fast, 0 without delay
-AGENT_LIMITS: dict[str, int | float] = {}  # in place of the defaults of chat.runtime.limits.Limits
+AGENT_LIMITS: dict[str, Any] = {}  # in place of the defaults of chat.runtime.limits.Limits
+MODEL_LIMITS: dict[str, Any] = {}  # in place of the defaults of chat.llm.LLMSettings, deadlines for one
 SANDBOX_LIMITS = None  # a chat.sandbox.limits.SandboxLimits in place of its defaults
-FETCH_POLICY: dict[str, object] = {}  # in place of the defaults of chat.skills.HttpPolicy
+FETCH_POLICY: dict[str, Any] = {}  # in place of the defaults of chat.skills.HttpPolicy
 
 # Operation
 

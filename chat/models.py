@@ -5,6 +5,7 @@ the last number it has is brought up to date by rendering the rows with a higher
 """
 
 import uuid
+from enum import StrEnum
 
 from django.conf import settings
 from django.db import models
@@ -27,7 +28,7 @@ from chat.runtime.states import (
 )
 
 
-def choices(states: type) -> list[tuple[str, str]]:
+def choices(states: type[StrEnum]) -> list[tuple[str, str]]:
     """Return the (value, label) pairs of a string enum, for a model field."""
     return [(state.value, state.value) for state in states]
 

@@ -233,7 +233,7 @@ class Publisher:
         start = known.open if known.open is not None else len(known.stream.finished)
         had_open = known.open is not None
         text = self._text(block)
-        fragments = []
+        fragments: list[str] = []
         for number, piece in enumerate(pieces_of(dom, text.stream, start)):
             html = render_to_string("chat/_piece.html", {"piece": piece})
             is_old = number == 0 and had_open
@@ -244,7 +244,7 @@ class Publisher:
         assert statement.block_id is not None
         if statement.block_id in self._whole_runs:
             return []
-        fragments = []
+        fragments: list[str] = []
         html = render_to_string("chat/_statement.html", {"statement": statement_shape(statement)})
         if statement.id in self.known.statements:
             fragments.append(partial(statement_dom(statement.id), MORPH, html))

@@ -16,7 +16,7 @@ from chat.runner.store import DjangoStore
 from chat.runtime.agent import Agent
 from chat.runtime.mailbox import Mailbox
 from chat.runtime.programs import Parked, Stopped
-from chat.runtime.recovery import recover
+from chat.runtime.recovery import Unfinished, recover
 from chat.runtime.store import LeaseLost
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class Driver:
         """Leave at the next point where everything is saved."""
         self.mailbox.leave()
 
-    async def _prepare(self, token: str) -> tuple[Agent, DjangoStore, loading.Unfinished]:
+    async def _prepare(self, token: str) -> tuple[Agent, DjangoStore, Unfinished]:
         loaded = await sync_to_async(loading.load)(self.conversation)
         services = self.services
         store = DjangoStore(
@@ -105,7 +105,7 @@ class Driver:
         await self.refresh()
         return self.agent, store, loaded.left
 
-    async def _drive(self, agent: Agent, store: DjangoStore, left: loading.Unfinished) -> None:
+    async def _drive(self, agent: Agent, store: DjangoStore, left: Unfinished) -> None:
         await recover(agent, store, left)
         while not self.mailbox.leaving:
             await agent.work()

@@ -37,6 +37,7 @@ class Services:
                 base_url=settings.OPENAI_BASE_URL,
                 model=settings.OPENAI_MODEL,
                 demo_speed=settings.DEMO_SPEED,
+                **settings.MODEL_LIMITS,
             )
         )
 

@@ -5,6 +5,7 @@ import hmac
 from uuid import UUID
 
 from django.conf import settings
+from django.utils.encoding import force_str
 
 from chat.models import Snapshot
 from chat.sandbox.base import SnapshotError
@@ -35,7 +36,7 @@ def load(conversation: UUID, suspended: bool, version: str) -> bytes | None:
     if row is None:
         return None
     data = bytes(row.data)
-    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    keys = [settings.SECRET_KEY, *map(force_str, settings.SECRET_KEY_FALLBACKS)]
     expected = (signature(key, conversation, suspended, row.version, data) for key in keys)
     if not any(hmac.compare_digest(mac, row.signature) for mac in expected):
         raise SnapshotError("it was changed outside of this site, or signed with another secret key")

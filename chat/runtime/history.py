@@ -1,5 +1,7 @@
 """The conversation as the model gets it."""
 
+from typing import Literal
+
 from chat.llm.base import FEEDBACK_MARK, ModelMessage
 from chat.runtime.limits import Limits
 from chat.runtime.records import Block, Message
@@ -18,7 +20,7 @@ def model_messages(
         text = _text(message, blocks)
         if not text.strip():
             continue
-        role = "assistant" if message.role is Role.ASSISTANT else "user"
+        role: Literal["user", "assistant"] = "assistant" if message.role is Role.ASSISTANT else "user"
         if turns and turns[-1].role == role:  # many servers insist on alternating roles
             turns[-1] = ModelMessage(role, turns[-1].content + "\n\n" + text)
         else:

@@ -6,7 +6,7 @@ suspended program that any process can go on with; it holds no worker.
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -69,7 +69,8 @@ class Programs:
         self.limits = limits
         self.host = RuntimeHost(store, board, skills, limits)
         self.workspace = Workspace(store, sandbox, self.host)
-        self.may_park = lambda: True  # the agent says no while the model's stream still comes in
+        # The agent says no while the model's stream still comes in.
+        self.may_park: Callable[[], bool] = lambda: True
         self._dismissals = 0
         self._saved_waits: set[UUID] = set()  # short sleeps never get a row
 

@@ -109,7 +109,7 @@ def queued(request: HttpRequest, pk: uuid.UUID, row: int) -> HttpResponse:
     else:
         form = MessageForm({"text": request.POST.get("text", ""), "key": uuid.uuid4()})
         if not form.is_valid():
-            context["error"] = " ".join(form.errors.get("text", []))
+            context["error"] = " ".join(map(str, form.errors.get("text", [])))
             return render(request, "chat/_queued_edit.html", context, status=422)
         still.update(payload={"text": form.cleaned_data["text"]})
         context["row"]["text"] = form.cleaned_data["text"]
