@@ -10,6 +10,7 @@ from pydantic_monty import MontyCrashedError, MontyError, MontyRuntimeError, Mon
 from chat.sandbox import hints
 from chat.sandbox.base import CodeError, ErrorFrame
 from chat.sandbox.source import shown
+from chat.sandbox.values import clean
 
 # Deep recursion has a thousand equal frames; the first and last few tell the story.
 FRAMES_SHOWN: Final = 6
@@ -75,7 +76,7 @@ def split(error: MontyError) -> tuple[str, str]:
     kind, _, message = text.partition(": ")
     if not re.fullmatch(r"[\w.]+", kind):
         kind, message = "RuntimeError", text
-    return NAMES.get(kind, kind), message
+    return NAMES.get(kind, kind), clean(message)
 
 
 def told(

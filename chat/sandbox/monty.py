@@ -48,7 +48,7 @@ from chat.sandbox.limits import SandboxLimits
 from chat.sandbox.slim import slimmed
 from chat.sandbox.snapshots import Notes, pack, unpack
 from chat.sandbox.source import NotPythonError, Prepared, prepare
-from chat.sandbox.values import NotPlainError, given, plain
+from chat.sandbox.values import NotPlainError, clean, given, plain
 
 Snapshot = AsyncFunctionSnapshot | AsyncNameLookupSnapshot | AsyncFutureSnapshot | MontyComplete
 
@@ -336,7 +336,7 @@ class MontySession:
         self._printed += len(text)
         # Cut again here: the prelude's own limit can be avoided by code that tries to.
         if self._printed <= 2 * self._limits.output_chars:
-            self._host.printed(text)
+            self._host.printed(clean(text))
 
 
 def external(answer: Settled) -> Any:

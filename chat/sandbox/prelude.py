@@ -3,6 +3,7 @@
 Also the entry points by which the runtime calls into an idle session; each returns what `Session.run` takes.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -32,9 +33,9 @@ def _spec(spec: Mapping[str, Any]) -> list[Any]:
     return [bool(spec["children"]), list(spec["positional"]), types, required]
 
 
-def specs(prelude: Prelude) -> dict[str, list[Any]]:
-    """Return the constructors' table, by component."""
-    return {str(spec["name"]): _spec(spec) for spec in prelude.specs}
+def specs(prelude: Prelude) -> dict[str, str]:
+    """Return the constructors' table, by component, each as JSON text."""
+    return {str(spec["name"]): json.dumps(_spec(spec), separators=(",", ":")) for spec in prelude.specs}
 
 
 def source(prelude: Prelude, limits: SandboxLimits) -> str:

@@ -10,7 +10,7 @@ from chat.sandbox.base import SnapshotError
 MAGIC: Final = b"MS1"
 # A dump packs to a tenth even at the fastest level; the slower ones gain little and cost what a user waits
 # for.
-LEVEL: Final = 3
+LEVEL: Final = 6
 MAX_BYTES: Final = 512 * 1024 * 1024
 
 

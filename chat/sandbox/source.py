@@ -160,12 +160,11 @@ class _Rewriter(ast.NodeVisitor):
         if node.level or module not in modules.PROVIDED or any(name.name == "*" for name in node.names):
             return
         self.modules += modules.needs(module)
-        parts = []
-        for name in node.names:
-            bound = name.asname or name.name
-            self.bound.add(bound)
-            parts.append(f"{bound} = _import_from({module!r}, {name.name!r})")
-        self.replace(node, "; ".join(parts))
+        bound = [name.asname or name.name for name in node.names]
+        self.bound.update(bound)
+        values = [f"_import_from({module!r}, {name.name!r})" for name in node.names]
+        # As a list, since the interpreter takes `match = …` for the start of a match statement.
+        self.replace(node, f"[{', '.join(bound)}] = [{', '.join(values)}]")
 
     # --- the rest
     # ------------------------------------------------------------------------------------------------

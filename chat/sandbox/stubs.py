@@ -72,23 +72,25 @@ def signatures(source: str) -> dict[str, Signature]:
     """Return the stubbed functions by name, and methods as `Class.name`."""
     found = {}
     for node in ast.parse(source).body:
-        inside = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        owner = node.name if isinstance(node, ast.ClassDef) else ""
         for function in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and not function.name.endswith(
-                "__"
-            ):
-                found[inside + function.name] = _signature(function)
+            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                continue
+            if function.name == "__init__":
+                found[owner] = _signature(function, owner)
+            else:
+                found[f"{owner}.{function.name}".lstrip(".")] = _signature(function, function.name)
     return found
 
 
-def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Signature:
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Signature:
     every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
     arguments = tuple(argument.arg for argument in every if argument.arg != "self")
     needed = _required(node)
     shown = [argument if argument in needed else f"{argument}=…" for argument in arguments]
     if node.args.vararg:
         shown.insert(0, f"*{node.args.vararg.arg}")
-    return Signature(arguments, isinstance(node, ast.AsyncFunctionDef), f"{node.name}({', '.join(shown)})")
+    return Signature(arguments, isinstance(node, ast.AsyncFunctionDef), f"{name}({', '.join(shown)})")
 
 
 def _required(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:

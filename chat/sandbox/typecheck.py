@@ -32,7 +32,7 @@ BUILTINS: Final = frozenset(dir(builtins))
 
 NOT_RUN: Final = "It was refused before it ran: nothing of this statement has happened."
 
-OF: Final = r"(?:function|bound method) `([\w.]+)`"
+OF: Final = r"(?:function |bound method )?`([\w.]+?)(?:\.__init__)?`"
 ARGUMENT: Final = re.compile(rf"Argument `(\w+)` does not match any known parameter of {OF}")
 MISSING: Final = re.compile(rf"No arguments? provided for required parameters? (.+) of {OF}")
 SURPLUS: Final = re.compile(rf"Too many positional arguments to {OF}: expected (\d+), got (\d+)")

@@ -21,6 +21,11 @@ def plain(value: Any, limit: int) -> Any:
     return _Plain(limit).take(value, 0)
 
 
+def clean(text: str) -> str:
+    """Return text that databases take: without zero characters."""
+    return text.replace("\0", "\ufffd") if "\0" in text else text
+
+
 def given(value: Any) -> Any:
     """Return a value of the host as the interpreter can take it: plain data, of whole characters."""
     match value:
@@ -45,7 +50,11 @@ class _Plain:
         match value:
             case None:
                 return None
-            case str() | bytes():
+            case str():
+                self.left -= len(value)
+                self.check()
+                return clean(value)
+            case bytes():
                 self.left -= len(value)
                 self.check()
                 return value

@@ -24,7 +24,7 @@ from chat.sandbox.base import (
 )
 from chat.sandbox.prelude import entry_renders
 from chat.ui.components import CATALOGUE
-from chat.ui.nodes import parse_tree
+from chat.ui.nodes import InvalidTree, parse_tree
 from chat.ui.signatures import spec, stub
 
 SKILLS = {
@@ -75,6 +75,12 @@ class ScriptedHost:
 
     def call(self, call: HostCall) -> Answer:
         self.calls.append(call)
+        try:
+            return self.answered(call)
+        except InvalidTree as error:
+            return Raise("ValueError", str(error))
+
+    def answered(self, call: HostCall) -> Answer:
         match call.name, call.args:
             case "_mount", (tree, _, _):
                 name = f"m{len(self.trees) + 1}"
