@@ -143,7 +143,7 @@ def new_page(browser: Browser, problems: list[str]) -> Iterator[Callable[..., Pa
 
 
 def is_problem(kind: str, text: str) -> bool:
-    """Return whether a console line tells of a mistake; an invalid form's 422 is none, nor is leaving a page early."""
+    """Return whether a console line tells of a mistake; a form's 422 is none, nor is leaving a page early."""
     harmless = ("status of 422", "WebSocket is closed before the connection is established")
     return kind in ("error", "warning") and not any(words in text for words in harmless)
 

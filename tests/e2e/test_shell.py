@@ -1,6 +1,7 @@
 """The pages around the agent in a browser: accounts, list, message box, colours, keyboard, small screens."""
 
 import re
+import time
 from collections.abc import Callable
 
 import pytest
@@ -19,6 +20,14 @@ WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 def overflow(page: Page) -> int:
     """Return by how many pixels the page is wider than the window."""
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
+
+
+def until(page: Page, expression: str) -> None:
+    """Wait until JavaScript says yes. Playwright's own way needs eval, which the policy forbids."""
+    give_up = time.monotonic() + 20
+    while not page.evaluate(expression):
+        assert time.monotonic() < give_up, expression
+        page.wait_for_timeout(50)
 
 
 def box(page: Page) -> Page:
@@ -195,18 +204,16 @@ def test_a_finished_reply_is_announced_once(at_desk: Person) -> None:
 def test_a_reader_who_scrolled_up_is_left_alone(at_desk: Person) -> None:
     page = at_desk.page
     at_desk.choose("A long answer")
-    page.wait_for_function("document.documentElement.scrollHeight > innerHeight + 300")
-    page.wait_for_function(
-        "innerHeight + scrollY > document.documentElement.scrollHeight - 100"
-    )  # it follows
+    until(page, "document.documentElement.scrollHeight > innerHeight + 300")
+    until(page, "innerHeight + scrollY > document.documentElement.scrollHeight - 100")  # it follows
     page.mouse.move(640, 400)
     page.mouse.wheel(0, -5000)
-    page.wait_for_function("scrollY === 0")
+    until(page, "scrollY === 0")
     height = page.evaluate("document.documentElement.scrollHeight")
-    page.wait_for_function(f"document.documentElement.scrollHeight > {height} + 100")
+    until(page, f"document.documentElement.scrollHeight > {height} + 100")
     assert page.evaluate("scrollY") == 0
     page.get_by_role("button", name="Newest message").click()
-    page.wait_for_function(AT_THE_END)
+    until(page, AT_THE_END)
 
 
 def test_the_keyboard_reaches_the_message_box_at_once(at_desk: Person) -> None:
@@ -242,10 +249,8 @@ def test_pages_fit_and_are_accessible(
 def is_fine(page: Page) -> None:
     """Check that nothing sticks out of the page, and that axe finds nothing."""
     assert overflow(page) <= 0, page.url
-    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]})
-    assert [
-        (rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found.response["violations"]
-    ] == []
+    found = Axe().run(page, options=WCAG).response["violations"]
+    assert [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found] == []
 
 
 def test_staff_read_a_transcript_under_the_content_policy(at_desk: Person) -> None:
