@@ -149,7 +149,10 @@ HINTS: Final[tuple[Hint, ...]] = (
         r"callable replacement", "write re.sub(pattern, function, text) with the pattern as first argument."
     ),
     _hint(r"object is not an iterator", "write next(iter(values))."),
-    _hint(r"'(?!NoneType)\w+' has no len\(\)", "len() does not call __len__ here: give the class a method, such as size()."),
+    _hint(
+        r"'(?!NoneType)\w+' has no len\(\)",
+        "len() does not call __len__ here: give the class a method, such as size().",
+    ),
     _hint(
         r"'<' not supported between instances of '(\w+)' and '\1'",
         "sort with a key: sorted(items, key=lambda item: item.name); __lt__ is not used here.",

@@ -27,7 +27,7 @@ ANYTHING: Final = "*"
 
 QUOTE: Final = "'"
 
-# The checker's own list of them is shorter than what runs; one that does not exist here fails with its own hint.
+# The checker's own list of them is shorter than what runs; one that is missing here fails with its own hint.
 BUILTINS: Final = frozenset(dir(builtins))
 
 NOT_RUN: Final = "It was refused before it ran: nothing of this statement has happened."

@@ -53,7 +53,7 @@ RESULTS: dict[str, Any] = {
 }
 FIELD_VALUES: dict[str, Any] = {
     "NumberField": 7, "Slider": 50, "Rating": 4, "Checkbox": True, "DateField": datetime.date(2026, 12, 24),
-    "TimeField": datetime.time(18, 0), "DateTimeField": datetime.datetime(2026, 12, 24, 18, 0), "FileField": None,
+    "TimeField": datetime.time(18, 0), "DateTimeField": datetime.datetime(2026, 12, 24, 18), "FileField": None,
 }  # fmt: skip
 MAX_EVENTS = 200
 
@@ -98,7 +98,7 @@ class ScriptedHost:
                 self.timers.pop(timer)
             case "_stream", (target,):
                 self.targets.append(target)
-            case ("_wait" | "_skill"), args:
+            case (("_wait" | "_skill"), args):
                 self.rendered(args[-1])
                 self.waiting[call.id] = call
                 return LATER
@@ -129,7 +129,7 @@ class ScriptedHost:
         if request["kind"] == "sleep":
             return Value({"t": "value", "v": None})
         tree = self.trees[request["mount"]]
-        values = {name: value for name, value in self.values(tree)}
+        values = dict(self.values(tree))
         button = next(iter(self.callbacks(tree)), None)
         if not values and button and not has(tree, "SubmitButton"):
             return Value({"t": "callback", "id": button, "args": []})
@@ -210,9 +210,7 @@ async def run(session: Session, host: ScriptedHost, source: str, *, check: bool 
     return await settle(session, host, await session.run(source, check=check, label="block 1"))
 
 
-async def play(
-    session: Session, host: ScriptedHost, code: str, *, check: bool = True
-) -> CodeError | None:
+async def play(session: Session, host: ScriptedHost, code: str, *, check: bool = True) -> CodeError | None:
     """Run code statement by statement, drawing after each, until one fails; return the failure."""
     splitter = StatementSplitter()
     for statement in [*splitter.feed(code), *splitter.close()]:

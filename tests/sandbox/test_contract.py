@@ -1,6 +1,9 @@
 """What every sandbox must do, as a class: another implementation subclasses it and gives its own `sandbox`."""
 
+import asyncio
 import datetime
+import os
+import signal
 from typing import Any
 
 import pytest
@@ -34,10 +37,11 @@ class SandboxContract:
         assert await session.run("None") == Finished(None)
         assert session.pending == frozenset()
 
-    async def test_values_that_are_no_data_are_not_given_out(self, session: Session) -> None:
-        assert await session.run("lambda: 1") in (Finished(None), Finished("<function <lambda>>")) or True
-        assert await session.run("mount") is not None
-        assert value(await session.run("[1, (2, 3), {4}, {'a': None}, 1.5]")) == [1, [2, 3], [4], {"a": None}, 1.5]
+    async def test_only_plain_data_is_given_out(self, session: Session) -> None:
+        assert await session.run("class A: pass\n[A()]") == Finished(None)
+        assert await session.run("[1, (2, 3), {4}, {'a': None}, 1.5]") == Finished(
+            [1, [2, 3], [4], {"a": None}, 1.5]
+        )
 
     async def test_the_namespace_lasts_from_program_to_program(self, session: Session) -> None:
         await session.run("def double(n):\n    return 2 * n")
@@ -46,7 +50,12 @@ class SandboxContract:
     async def test_an_error_leaves_the_namespace_as_it_was(self, session: Session) -> None:
         await session.run("x = 1")
         failure = error(await session.run("x = 2\nboom()", label="block 1", line=10))
-        assert (failure.type, failure.line, failure.source_line, failure.fatal) == ("NameError", 11, "boom()", False)
+        assert (failure.type, failure.line, failure.source_line, failure.fatal) == (
+            "NameError",
+            11,
+            "boom()",
+            False,
+        )
         assert await session.run("x") == Finished(2)
 
     async def test_inputs_are_names_with_native_values(self, session: Session) -> None:
@@ -58,7 +67,9 @@ class SandboxContract:
         await session.run('print("a")\nmount(Text("x"))\nprint("b", end="")')
         assert host.output == "a\nb"
 
-    async def test_a_waiting_program_goes_on_with_its_answer(self, session: Session, host: ScriptedHost) -> None:
+    async def test_a_waiting_program_goes_on_with_its_answer(
+        self, session: Session, host: ScriptedHost
+    ) -> None:
         outcome = await session.run(WAITING)
         assert isinstance(outcome, Suspended)
         (call,) = outcome.pending
@@ -116,9 +127,13 @@ class SandboxContract:
             (Raise("SkillError", "odd"), "RuntimeError: SkillError: odd"),
         ],
     )
-    async def test_a_failed_call_raises_in_the_code(self, session: Session, answer: Raise, expected: str) -> None:
+    async def test_a_failed_call_raises_in_the_code(
+        self, session: Session, answer: Raise, expected: str
+    ) -> None:
         code = "try:\n    await fetch('https://a.example')\nexcept BaseException as e:\n"
-        outcome = await session.run(code + "    print(f'{type(e).__name__}: {e}')\n    found = f'{type(e).__name__}: {e}'")
+        outcome = await session.run(
+            code + "    print(f'{type(e).__name__}: {e}')\n    found = f'{type(e).__name__}: {e}'"
+        )
         assert isinstance(outcome, Suspended)
         await session.resume({min(outcome.pending): answer})
         assert await session.run("found") == Finished(expected)
@@ -144,7 +159,10 @@ class SandboxContract:
         again = await sandbox.open(ScriptedHost(), saved)
         failure = error(await again.run("x = 1\ninner(0)", label="block 2"))
         assert failure.type == "ZeroDivisionError"
-        assert [(f.label, f.line, f.function) for f in failure.frames] == [("block 2", 2, ""), ("block 1", 4, "inner")]
+        assert [(f.label, f.line, f.function) for f in failure.frames] == [
+            ("block 2", 2, ""),
+            ("block 1", 4, "inner"),
+        ]
         assert "block 1, line 4 in inner" in failure.text("block 2, statement 1")
         await again.close()
 
@@ -241,8 +259,6 @@ async def test_a_fresh_namespace_fits_in_few_bytes(session: Session) -> None:
 
 
 async def test_sessions_beyond_the_pool_wait_for_a_worker() -> None:
-    import asyncio
-
     sandbox = MontySandbox(PRELUDE, SandboxLimits(max_processes=1))
     first = await sandbox.open(ScriptedHost())
     waiting = asyncio.ensure_future(sandbox.open(ScriptedHost()))
@@ -256,15 +272,13 @@ async def test_sessions_beyond_the_pool_wait_for_a_worker() -> None:
 
 
 async def test_a_killed_worker_is_a_fatal_error(sandbox: MontySandbox) -> None:
-    import os
-    import signal
-
     session = await sandbox.open(ScriptedHost())
     pid = session._worker.worker_pid
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
     outcome = await session.run("1")
-    assert isinstance(outcome, Failed) and outcome.error.fatal
+    assert isinstance(outcome, Failed)
+    assert outcome.error.fatal
     again = await sandbox.open(ScriptedHost())
     assert await again.run("1") == Finished(1)
     await again.close()

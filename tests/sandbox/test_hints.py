@@ -61,13 +61,23 @@ LACKS = {
 async def test_the_error_says_what_to_write_instead(session: Session, host: ScriptedHost, code: str) -> None:
     failure = error(await run(session, host, f"first = 1\n{code}", check=False))
     assert LACKS[code] in failure.hint, failure.text()
-    assert failure.line is not None and failure.line >= 1
+    assert failure.line is not None
+    assert failure.line >= 1
     assert failure.source_line
     assert failure.text("block 1, statement 2").startswith(f"In block 1, statement 2, line {failure.line}:\n")
 
 
 async def test_an_ordinary_error_needs_no_hint(session: Session, host: ScriptedHost) -> None:
-    for code in ("1 / 0", "{}['a']", "[][1]", "int('x')", "raise ValueError('x')", "None.x", "len(None)", "'a' + 1"):
+    for code in (
+        "1 / 0",
+        "{}['a']",
+        "[][1]",
+        "int('x')",
+        "raise ValueError('x')",
+        "None.x",
+        "len(None)",
+        "'a' + 1",
+    ):
         failure = error(await run(session, host, code, check=False))
         assert failure.hint == "", failure.text()
 
@@ -96,15 +106,19 @@ async def test_rewritten_lines_are_shown_as_they_were(session: Session, host: Sc
     assert [frame.source_line.strip() for frame in failure.frames] == [
         "best({'a': 1})", "return max(d, key=d.get) + 1",
     ]  # fmt: skip
-    failure = error(await run(session, host, "from statistics import (\n    mean,\n    nothing,\n)", check=False))
+    failure = error(
+        await run(session, host, "from statistics import (\n    mean,\n    nothing,\n)", check=False)
+    )
     assert (failure.type, failure.source_line) == ("ImportError", "from statistics import (")
 
 
 async def test_deep_tracebacks_are_cut_in_the_middle(session: Session, host: ScriptedHost) -> None:
     failure = error(await run(session, host, "def f(n):\n    return f(n - 1) if n else 1 / 0\nf(50)"))
-    assert failure.type == "ZeroDivisionError" and len(failure.frames) == 6
+    assert failure.type == "ZeroDivisionError"
+    assert len(failure.frames) == 6
 
 
 async def test_a_long_message_is_cut(session: Session, host: ScriptedHost) -> None:
     failure = error(await run(session, host, "raise ValueError('x' * 100_000)"))
-    assert len(failure.message) < 2_100 and failure.message.endswith("(98000 more characters)")
+    assert len(failure.message) < 2_100
+    assert failure.message.endswith("(98000 more characters)")

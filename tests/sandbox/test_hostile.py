@@ -14,7 +14,9 @@ from tests.sandbox.scripted import PRELUDE, ScriptedHost, own_memory, run
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-LIMITS = SandboxLimits(turn_seconds=1, statement_seconds=4, ui_seconds=0.5, max_processes=4, memory_bytes=64 << 20)
+LIMITS = SandboxLimits(
+    turn_seconds=1, statement_seconds=4, ui_seconds=0.5, max_processes=4, memory_bytes=64 << 20
+)
 MEMORY_ALLOWED = 48 << 20
 # How long a program may hold things up: its own limit, the watchdog's grace and a slow machine.
 SECONDS_ALLOWED = 15.0
@@ -196,7 +198,8 @@ async def test_a_running_program_can_be_killed(limited: MontySandbox) -> None:
     await session.close()
     assert time.monotonic() - started < LIMITS.turn_seconds / 2
     outcome = await running
-    assert isinstance(outcome, Failed) and outcome.error.fatal
+    assert isinstance(outcome, Failed)
+    assert outcome.error.fatal
     await session.close()
     await still_works(limited)
 

@@ -1,5 +1,8 @@
 """The type check: what is certainly wrong is refused before it runs, and nothing else is."""
 
+import os
+import signal
+
 import pytest
 
 from chat.sandbox.base import Failed, Finished, Session
@@ -41,7 +44,11 @@ MISTAKES: list[tuple[str, str, str]] = [
     ("async def load(url):\n    return await fetch(url)", "x = load('https://a.example')\nx[0]", "await"),
     ("", "async def load(): return 1\nload() + 1", "await"),
     ("", "Card(titel='x')", "accepted: title, help, key; did you mean title?"),
-    ("", "mount(Card(Text('a'), colour='red'))", "Card() got an unexpected argument 'colour'; accepted: title"),
+    (
+        "",
+        "mount(Card(Text('a'), colour='red'))",
+        "Card() got an unexpected argument 'colour'; accepted: title",
+    ),
     ("", "mount(lambda: Card(Text('a', bold=True)))", "Text() got an unexpected argument 'bold'"),
     ("", "def ui():\n    return Card(Text('x'), titel='y')", "did you mean title?"),
     ("", "def ui():\n    return Button('x', onclick=print)", "did you mean on_click?"),
@@ -57,7 +64,11 @@ MISTAKES: list[tuple[str, str, str]] = [
     ("", "mount(Text('a'), Text('b'), Text('c'))", "mount() takes at most 2 positional, got 3"),
     ("", "mount(Text('a'), onsubmit=print)", "did you mean on_submit?"),
     ("m = mount(Card(Slot('a')))", "m.slot('a')", "Mount.slot() lacks 'ui'"),
-    ("m = mount(Card(Slot('a')))", "m.slot('a', Text('b'), 3)", "Mount.slot() takes at most 2 positional, got 3"),
+    (
+        "m = mount(Card(Slot('a')))",
+        "m.slot('a', Text('b'), 3)",
+        "Mount.slot() takes at most 2 positional, got 3",
+    ),
     ("m = mount(Card(Slot('a')))", "await m.result(timout=3)", "did you mean timeout?"),
     ("", "await fetch()", "fetch() lacks 'url'"),
     ("", "await fetch('https://a.example', 5)", "fetch() takes at most 1 positional, got 2"),
@@ -129,8 +140,10 @@ async def test_it_is_refused_before_it_runs(
     failure = error(await session.run(f"witness = 1\n{code}", check=True, label="block 2", line=7))
     assert failure.hint == NOT_RUN, failure.text()
     assert says in failure.message
-    assert failure.line is not None and failure.line >= 8
-    assert failure.source_line and not failure.fatal
+    assert failure.line is not None
+    assert failure.line >= 8
+    assert failure.source_line
+    assert not failure.fatal
     assert (len(host.calls), host.output) == (calls, output)
     assert error(await session.run("witness")).type == "NameError"
 
@@ -194,12 +207,10 @@ async def test_the_checker_never_runs_what_it_checks(sandbox: MontySandbox, host
 
 
 async def test_a_lost_checker_is_replaced(sandbox: MontySandbox, session: Session) -> None:
-    import os
-    import signal
-
     await session.run("1", check=True)
     worker = sandbox._checker._worker
-    assert worker is not None and worker.worker_pid is not None
+    assert worker is not None
+    assert worker.worker_pid is not None
     os.kill(worker.worker_pid, signal.SIGKILL)
     await session.run("x = 1", check=True)
     assert error(await session.run("Card(titel='a')", check=True)).hint == NOT_RUN

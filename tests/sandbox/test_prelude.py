@@ -15,7 +15,7 @@ from chat.sandbox.prelude import (
     entry_submit,
     entry_tick,
 )
-from tests.sandbox.scripted import ScriptedHost, error, nodes, play, run, texts, value
+from tests.sandbox.scripted import ScriptedHost, error, nodes, play, run, settle, texts, value
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -64,16 +64,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("code", WRONG)
-async def test_what_is_wrong_is_said_at_the_agents_own_line(session: Session, host: ScriptedHost, code: str) -> None:
+async def test_what_is_wrong_is_said_at_the_agents_own_line(
+    session: Session, host: ScriptedHost, code: str
+) -> None:
     failure = error(await run(session, host, f"x = 1\n{code}", check=False))
     assert WRONG[code] in f"{failure.type}: {failure.message}"
     assert (failure.line, failure.source_line) == (2, code)
-    assert len(failure.frames) <= 2 and not host.trees
-
-
-async def tree_of(session: Session, host: ScriptedHost, code: str) -> Any:
-    assert await run(session, host, f"mount({code})") == await session.run("mount") or True
-    return host.trees[max(host.trees)]
+    assert len(failure.frames) <= 2
+    assert not host.trees
 
 
 TREES: dict[str, Any] = {
@@ -115,7 +113,22 @@ async def test_trees(session: Session, host: ScriptedHost, code: str) -> None:
 async def test_agent_code_may_give_any_name_another_meaning(session: Session, host: ScriptedHost) -> None:
     code = "\n".join(
         f"{name} = None"
-        for name in "len str list dict isinstance type json datetime enumerate range print_ Node min repr".split()
+        for name in [
+            "len",
+            "str",
+            "list",
+            "dict",
+            "isinstance",
+            "type",
+            "json",
+            "datetime",
+            "enumerate",
+            "range",
+            "print_",
+            "Node",
+            "min",
+            "repr",
+        ]
     )
     assert await play(session, host, code) is None
     await run(session, host, "mount(lambda: Table([{'a': {1}}], title='x'))", check=False)
@@ -128,7 +141,11 @@ async def test_agent_code_may_give_any_name_another_meaning(session: Session, ho
 
 
 async def test_only_what_changed_is_drawn_again(session: Session, host: ScriptedHost) -> None:
-    await play(session, host, "a = Data(n=0)\nb = Data(n=0)\nmount(lambda: Text(a.n))\nmount(lambda: Text(b.n))\nmount(Text('c'))")
+    await play(
+        session,
+        host,
+        "a = Data(n=0)\nb = Data(n=0)\nmount(lambda: Text(a.n))\nmount(lambda: Text(b.n))\nmount(Text('c'))",
+    )
     assert await drawn(session, host) == []
     await run(session, host, "a.n = 1")
     assert [render[0] for render in await drawn(session, host)] == ["m1"]
@@ -168,7 +185,9 @@ async def test_slots_take_nodes_and_functions_and_are_replaced(session: Session,
     assert await drawn(session, host) == []
 
 
-async def test_callback_ids_stay_the_same_and_stale_ones_are_refused(session: Session, host: ScriptedHost) -> None:
+async def test_callback_ids_stay_the_same_and_stale_ones_are_refused(
+    session: Session, host: ScriptedHost
+) -> None:
     await play(
         session, host,
         "d = Data(items=['a', 'b', 'c'], hint=True)\nlog = []\n"
@@ -191,15 +210,15 @@ async def test_callback_ids_stay_the_same_and_stale_ones_are_refused(session: Se
     assert await session.run("log") == Finished(["a"])
 
 
-async def test_callbacks_get_values_may_be_async_and_fail_with_their_line(session: Session, host: ScriptedHost) -> None:
+async def test_callbacks_get_values_may_be_async_and_fail_with_their_line(
+    session: Session, host: ScriptedHost
+) -> None:
     await play(
         session, host,
         "d = Data(v=None)\nasync def change(value):\n    await sleep(0)\n    d.v = value\ndef broken():\n    return [][1]\n"
         "mount(lambda: Card(Slider('s', value=d.v, on_change=change), Button('x', on_click=broken)))",
     )  # fmt: skip
     change = host.find("m1", "Slider")["on_change"]
-    from tests.sandbox.scripted import settle
-
     assert await settle(session, host, await session.run(*entry_callback(change, [42]))) == Finished("done")
     assert await session.run("d.v") == Finished(42)
     failure = error(await session.run(*entry_callback(host.find("m1", "Button")["on_click"])))
@@ -230,7 +249,11 @@ async def test_submits_timers_and_streams(session: Session, host: ScriptedHost) 
 
 
 async def test_closed_mounts_are_forgotten(session: Session, host: ScriptedHost) -> None:
-    await play(session, host, "d = Data(n=0)\na = mount(lambda: Button(str(d.n), on_click=print))\nb = mount(lambda: Text(d.n))")
+    await play(
+        session,
+        host,
+        "d = Data(n=0)\na = mount(lambda: Button(str(d.n), on_click=print))\nb = mount(lambda: Text(d.n))",
+    )
     click = host.find("m1", "Button")["on_click"]
     assert await session.run(*entry_close("m1")) == Finished(None)
     await run(session, host, "b.close()\nb.close()\nd.n = 1")
@@ -254,8 +277,12 @@ async def test_output_is_counted_per_statement(session: Session, host: ScriptedH
     assert host.output.endswith("fine-1.")
 
 
-async def test_thousands_of_callbacks_leave_little_in_the_snapshot(session: Session, host: ScriptedHost) -> None:
-    await play(session, host, "d = Data(n=0)\ndef up():\n    d.n += 1\nmount(lambda: Button(str(d.n), on_click=up))")
+async def test_thousands_of_callbacks_leave_little_in_the_snapshot(
+    session: Session, host: ScriptedHost
+) -> None:
+    await play(
+        session, host, "d = Data(n=0)\ndef up():\n    d.n += 1\nmount(lambda: Button(str(d.n), on_click=up))"
+    )
     click = host.find("m1", "Button")["on_click"]
     before = len(await session.dump())
     for _ in range(2_000):

@@ -23,14 +23,17 @@ def blocks(name: str) -> list[str]:
     return RUN.findall(text)
 
 
-@pytest.mark.parametrize("name", [path.stem for path in sorted(REPLIES.glob("*.md")) if path.stem[0].isdigit()])
+@pytest.mark.parametrize(
+    "name", [path.stem for path in sorted(REPLIES.glob("*.md")) if path.stem[0].isdigit()]
+)
 async def test_every_block_runs_or_fails_as_told(session: Session, host: ScriptedHost, name: str) -> None:
     for code in blocks(name):
         failure = await play(session, host, code)
         if name == "06-error":
             assert failure is not None
             assert failure.line == 2
-            assert "'titel'" in failure.message and "did you mean title?" in failure.message
+            assert "'titel'" in failure.message
+            assert "did you mean title?" in failure.message
             assert list(host.trees) == ["m1"]
             break
         assert failure is None, failure.text()

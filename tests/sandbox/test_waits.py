@@ -50,7 +50,9 @@ async def test_timeouts_and_dismissals_raise_in_the_code(session: Session, host:
 
 
 async def test_callbacks_run_while_code_waits(session: Session, host: ScriptedHost) -> None:
-    await play(session, host, "d = Data(n=0)\ndef up():\n    d.n += 1\nmount(lambda: Button(str(d.n), on_click=up))")
+    await play(
+        session, host, "d = Data(n=0)\ndef up():\n    d.n += 1\nmount(lambda: Button(str(d.n), on_click=up))"
+    )
     click = host.find("m1", "Button")["on_click"]
     first = await waiting(session, host, "answer = await ask(Card(TextField('x'), SubmitButton()))")
     for number in range(1, 4):
@@ -77,8 +79,14 @@ async def test_submits_and_ticks_run_while_code_waits(session: Session, host: Sc
     assert await session.run("log") == Finished(["hello", "tick"])
 
 
-async def test_a_failing_callback_is_reported_and_the_wait_goes_on(session: Session, host: ScriptedHost) -> None:
-    await play(session, host, "d = Data(n=1)\nmount(lambda: Card(Text(1 / d.n), Button('x', on_click=lambda: [][1]), Button('y', on_click=lambda: setattr(d, 'n', 0))))")
+async def test_a_failing_callback_is_reported_and_the_wait_goes_on(
+    session: Session, host: ScriptedHost
+) -> None:
+    await play(
+        session,
+        host,
+        "d = Data(n=1)\nmount(lambda: Card(Text(1 / d.n), Button('x', on_click=lambda: [][1]), Button('y', on_click=lambda: setattr(d, 'n', 0))))",
+    )
     x, y = (node["p"]["on_click"] for node in nodes(host.trees["m1"]) if node["c"] == "Button")
     await waiting(session, host, "await sleep(60)")
     await go_on(session, host, {"t": "callback", "id": x, "args": []})
@@ -89,7 +97,11 @@ async def test_a_failing_callback_is_reported_and_the_wait_goes_on(session: Sess
 
 
 async def test_an_async_callback_may_wait_itself(session: Session, host: ScriptedHost) -> None:
-    await play(session, host, "async def more():\n    log.append((await ask(Card(TextField('b'), SubmitButton())))['b'])\nlog = []\nmount(Button('x', on_click=more))")
+    await play(
+        session,
+        host,
+        "async def more():\n    log.append((await ask(Card(TextField('b'), SubmitButton())))['b'])\nlog = []\nmount(Button('x', on_click=more))",
+    )
     click = host.find("m1", "Button")["on_click"]
     outer = await waiting(session, host, "await ask(Card(TextField('a'), SubmitButton()))")
     await go_on(session, host, {"t": "callback", "id": click, "args": []})
@@ -126,7 +138,11 @@ async def test_every_way_to_sleep_is_the_same_wait(session: Session, host: Scrip
 
 
 async def test_the_poll_loop_runs_long_without_growing(session: Session, host: ScriptedHost) -> None:
-    await play(session, host, "d = Data(go=False, n=0)\ndef go():\n    d.go = True\nmount(lambda: Button('go', on_click=go))")
+    await play(
+        session,
+        host,
+        "d = Data(go=False, n=0)\ndef go():\n    d.go = True\nmount(lambda: Button('go', on_click=go))",
+    )
     await waiting(session, host, "while not d.go:\n    d.n += 1\n    await sleep(0.3)")
     early = len(await session.dump())
     for _ in range(3_000):
@@ -137,8 +153,14 @@ async def test_the_poll_loop_runs_long_without_growing(session: Session, host: S
     assert await session.run("d.n") == Finished(3_001)
 
 
-async def test_everything_survives_being_saved_at_every_wait(sandbox: Sandbox, session: Session, host: ScriptedHost) -> None:
-    await play(session, host, "d = Data(n=0)\ndef up():\n    d.n += 1\npanel = mount(lambda: Card(Text(d.n), Button('+', on_click=up)))")
+async def test_everything_survives_being_saved_at_every_wait(
+    sandbox: Sandbox, session: Session, host: ScriptedHost
+) -> None:
+    await play(
+        session,
+        host,
+        "d = Data(n=0)\ndef up():\n    d.n += 1\npanel = mount(lambda: Card(Text(d.n), Button('+', on_click=up)))",
+    )
     outcome = await session.run(
         "total = 0\nfor i in range(3):\n    answer = await ask(Card(NumberField('n', label=f'{i}'), SubmitButton()))\n"
         "    total += answer['n']\n    up()\nprint(total, d.n)",
@@ -163,7 +185,9 @@ async def test_everything_survives_being_saved_at_every_wait(sandbox: Sandbox, s
     await session.close()
 
 
-async def test_a_skill_gets_its_arguments_and_what_must_be_shown(session: Session, host: ScriptedHost) -> None:
+async def test_a_skill_gets_its_arguments_and_what_must_be_shown(
+    session: Session, host: ScriptedHost
+) -> None:
     await play(session, host, "d = Data(s='idle')\nmount(lambda: Text(d.s))")
     outcome = await session.run("d.s = 'loading'\npage = await fetch('https://example.com', timeout=3)")
     assert host.calls[-1].args[:3] == ("fetch", ["https://example.com"], {"timeout": 3})
@@ -172,9 +196,12 @@ async def test_a_skill_gets_its_arguments_and_what_must_be_shown(session: Sessio
     assert await run(session, host, "len(page) > 0") == Finished(True)
 
 
-async def test_a_wait_that_lost_its_race_leaves_the_session_usable(session: Session, host: ScriptedHost) -> None:
+async def test_a_wait_that_lost_its_race_leaves_the_session_usable(
+    session: Session, host: ScriptedHost
+) -> None:
     outcome = await session.run(
-        FORM + "import asyncio\nasync def fail():\n    await sleep(1)\n    raise ValueError('x')\nawait asyncio.gather(m.result(), fail())"
+        FORM
+        + "import asyncio\nasync def fail():\n    await sleep(1)\n    raise ValueError('x')\nawait asyncio.gather(m.result(), fail())"
     )
     assert isinstance(outcome, Suspended)
     sleeper = next(call for call in outcome.pending if host.waiting[call].args[0]["kind"] == "sleep")
