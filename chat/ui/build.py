@@ -16,7 +16,7 @@ class Built(dict[str, Any]):
 
 
 def namespace(callback: str = "example") -> dict[str, Any]:
-    """Return all constructors by name; every function given to them becomes the callback's id."""
+    """Return all constructors by name; a function given to them becomes the callback's id."""
     return {name: _constructor(component, callback) for name, component in CATALOGUE.items()}
 
 
@@ -29,7 +29,7 @@ def _constructor(component: Component, callback: str) -> Callable[..., Built]:
         if not component.children:
             props = dict(zip((prop.name for prop in positional), args, strict=False)) | props
         encoded = {
-            name: callback if _is_callback(component, name) and value is not None else _encode(value)
+            name: callback if _is_callback(component, name) and callable(value) else _encode(value)
             for name, value in props.items()
         }
         node = Built(c=component.name)

@@ -17,6 +17,9 @@ MAX_POINTS: Final = 1_000
 
 TICKS: Final = 5
 
+# A range smaller than that is none; its ticks could not be told apart by floats.
+TINY: Final = 1e-280
+
 
 @dataclass(frozen=True)
 class Series:
@@ -47,7 +50,7 @@ def number_of(value: Any) -> float | None:
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return number if number - number == 0 and abs(number) < 1e300 else None
 
@@ -92,11 +95,11 @@ def scale(values: Sequence[float], *, zero: bool) -> Scale:
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
-    if low == high:
+    if high - low < TINY:
         low, high = (low - 1, high + 1) if low else (0.0, 1.0)
     step = _round_step((high - low) / (TICKS - 1))
     first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
-    ticks = tuple(round(index * step, 12) for index in range(first, last + 1))
+    ticks = tuple(float(f"{index * step:.12g}") for index in range(first, last + 1))
     return Scale(ticks[0], ticks[-1], ticks)
 
 

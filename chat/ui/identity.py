@@ -91,10 +91,10 @@ def _digest(item: Any) -> str:
 
 def dom_id(mount: str, path: Path) -> str:
     """Return the id of a node in the page: letters, digits, `-` and `_`, different for different paths."""
-    return "-".join([_safe(mount), *map(_safe, path)]) if path else _safe(mount)
+    return "-".join([safe(mount), *map(safe, path)]) if path else safe(mount)
 
 
-def _safe(segment: str) -> str:
+def safe(segment: str) -> str:
     """Return the segment in characters that are safe in CSS, by an injective encoding."""
     safe = "".join(
         character if character.isascii() and character.isalnum() else f"_{ord(character):x}_"

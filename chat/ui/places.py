@@ -29,7 +29,7 @@ def inside(node: Node, place: Place, context: MountContext) -> Place:
     """Return the place for children of the node: a Form is the form of what it holds."""
     if node.name != "Form":
         return place
-    return Place(place.path, form_name(node), f"{dom_id(context.mount, place.path)}_form")
+    return Place(place.path, form_name(node), f"{dom_id(context.mount, place.path)}_f")
 
 
 def find(tree: Node, path: Path, context: MountContext) -> tuple[Node, Place]:

@@ -5,6 +5,7 @@ from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
 from chat.ui.forms import answer_text, from_json, html_name, label_of, options_of
+from chat.ui.identity import safe
 from chat.ui.nodes import Node
 from chat.ui.shapes import option_keys, words
 
@@ -120,10 +121,10 @@ def _options(renderer: "Renderer", node: Node, place: "Place", shell: bool) -> d
         {
             "key": key,
             "label": option.label,
-            "id": f"{common['input_id']}{index}",
+            "id": f"{common['input_id']}-{safe(key)}",
             "chosen": any(item == key if isinstance(item, str) else item == option.value for item in chosen),
         }
-        for index, (option, key) in enumerate(zip(found, option_keys(found), strict=True))
+        for option, key in zip(found, option_keys(found), strict=True)
     ]
     any_chosen = any(option["chosen"] for option in options)
     return {

@@ -91,8 +91,10 @@
       if (moved) {
         this.order = this.rows; // a morph: what stands there is the server's order
       } else {
+        const gone = new Set(records.flatMap((record) => [...record.removedNodes]));
         for (const { addedNodes, previousSibling, nextSibling } of records) {
-          const after = this.order.indexOf(previousSibling);
+          // What replaces a row takes its place, what is new follows the row before it.
+          const after = gone.has(nextSibling) ? -1 : this.order.indexOf(previousSibling);
           const before = this.order.indexOf(nextSibling);
           this.order.splice(after >= 0 ? after + 1 : before >= 0 ? before : this.order.length, 0, ...addedNodes);
         }
