@@ -177,10 +177,8 @@ def callback_arguments(tree: Node, callback: str, raw: Any = None) -> list[Any]:
 
 def _changed(node: Node, raw: Any) -> Any:
     field = _form_field(node)
-    if isinstance(field, answers.TextAnswer):
-        return (
-            "" if raw is None else str(raw)[: answers.MAX_TEXT]
-        )  # while somebody types nothing is wrong yet
+    if isinstance(field, answers.TextAnswer):  # while somebody types nothing is wrong yet
+        return "" if raw is None else str(raw).replace("\0", "")[: answers.MAX_TEXT]
     field.required = False
     return field.clean(raw)
 

@@ -29,6 +29,16 @@ def keep_file(conversation: Conversation, file: UploadedFile) -> dict[str, Any]:
     return {"id": str(upload.pk), "name": upload.name, "size": upload.size, "type": upload.content_type}
 
 
+def has_room(conversation: Conversation, files: int = 1) -> bool:
+    """Whether the conversation may have so many files more."""
+    return not files or conversation.uploads.count() + files <= MAX_FILES
+
+
+def no_room() -> HttpResponse:
+    """Return the answer to files that are too many."""
+    return _refusal(f"A conversation keeps {MAX_FILES} files at most. Start another one for these.", 429)
+
+
 @require_POST
 def upload(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Take a file into the conversation; answers its handle."""
@@ -41,8 +51,8 @@ def upload(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         return _refusal(
             f"“{file.name}” is too large ({file.size} bytes). At most {most} MB are accepted.", 413
         )
-    if conversation.uploads.count() >= MAX_FILES:
-        return _refusal(f"This conversation has {MAX_FILES} files, the most that are kept.", 429)
+    if not has_room(conversation):
+        return no_room()
     return JsonResponse(keep_file(conversation, file), status=201)
 
 

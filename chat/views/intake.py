@@ -23,8 +23,8 @@ from chat.runner import supervisor
 from chat.runner.groups import frame_group
 from chat.runtime.states import InboxKind, InboxState, MountState
 from chat.ui.forms import build_form, callback_arguments, values_json
-from chat.ui.nodes import form_names, parse_tree
-from chat.views.files import keep_file
+from chat.ui.nodes import form_names, parse_tree, walk
+from chat.views.files import has_room, keep_file, no_room
 from chat.views.pages import own
 
 NO_CONTENT = 204
@@ -32,19 +32,28 @@ MAX_QUEUED = 100  # things that wait in one inbox; more is no person
 
 
 def put(
-    request: HttpRequest, conversation: Conversation, kind: InboxKind, payload: dict[str, Any]
+    request: HttpRequest,
+    conversation: Conversation,
+    kind: InboxKind,
+    payload: dict[str, Any],
+    *,
+    latest: bool = False,
 ) -> HttpResponse:
-    """Store a row, wake the runner, and answer; a row that is there already is answered like a new one."""
-    key = _uuid(request.POST.get("key")) or uuid.uuid4()
-    waiting = Inbox.objects.filter(conversation=conversation, state=InboxState.QUEUED)
-    if waiting.count() >= MAX_QUEUED:
+    """Store a row, wake the runner, and answer; a row that is there already is answered like a new one.
+
+    With `latest` the row takes the place of queued ones of the same callback.
+    """
+    key = key_of(request) or uuid.uuid4()
+    if kind is not InboxKind.STOP and is_full(conversation, key):
         text = f"{MAX_QUEUED} things wait to be handled here. Wait until some are done, or press Stop."
-        return HttpResponse(text, status=429, content_type="text/plain")
+        return HttpResponse(text, status=429, content_type="text/plain; charset=utf-8")
     try:
         with transaction.atomic():
-            Inbox.objects.create(
+            row = Inbox.objects.create(
                 conversation=conversation, key=key, kind=kind, payload=payload, user_id=request.user.pk
             )
+            if latest:
+                withdraw_older(row)
     except IntegrityError:
         return HttpResponse(status=NO_CONTENT)
     if kind is InboxKind.MESSAGE:
@@ -52,6 +61,32 @@ def put(
         show_queue(conversation)
     async_to_sync(supervisor.wake)(conversation.pk)
     return HttpResponse(status=NO_CONTENT)
+
+
+def key_of(request: HttpRequest) -> uuid.UUID | None:
+    """Return the key that the browser made for what it sends."""
+    try:
+        return uuid.UUID(request.POST.get("key", ""))
+    except ValueError:
+        return None
+
+
+def is_full(conversation: Conversation, key: uuid.UUID) -> bool:
+    """Whether too much waits already; a repeat of what waits is no more than it was."""
+    waiting = Inbox.objects.filter(conversation=conversation, state=InboxState.QUEUED)
+    return waiting.exclude(key=key).count() >= MAX_QUEUED
+
+
+def withdraw_older(row: Inbox) -> None:
+    """Take back queued values of the same field: the latest one wins."""
+    Inbox.objects.filter(
+        conversation=row.conversation_id,
+        kind=row.kind,
+        state=InboxState.QUEUED,
+        payload__callback=row.payload["callback"],
+        payload__mount=row.payload["mount"],
+        pk__lt=row.pk,
+    ).update(state=InboxState.WITHDRAWN, settled=timezone.now())
 
 
 def show_queue(conversation: Conversation) -> None:
@@ -111,7 +146,8 @@ def queued(request: HttpRequest, pk: uuid.UUID, row: int) -> HttpResponse:
         if not form.is_valid():
             context["error"] = " ".join(map(str, form.errors.get("text", [])))
             return render(request, "chat/_queued_edit.html", context, status=422)
-        still.update(payload={"text": form.cleaned_data["text"]})
+        if not still.update(payload={"text": form.cleaned_data["text"]}):
+            return HttpResponse()  # just now
         context["row"]["text"] = form.cleaned_data["text"]
     async_to_sync(supervisor.wake)(conversation.pk)
     show_queue(conversation)
@@ -135,6 +171,8 @@ def submit(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
     shown = own_mount(request, pk, mount)
     if shown.state in (MountState.CLOSED, MountState.SUBMITTED):
         return HttpResponse(status=NO_CONTENT)
+    if Inbox.objects.filter(conversation=shown.conversation_id, key=key_of(request)).exists():
+        return HttpResponse(status=NO_CONTENT)  # its files are kept already
     tree = parse_tree(shown.tree)
     name = request.POST.get("form_name", "")
     if name not in form_names(tree):
@@ -142,9 +180,20 @@ def submit(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
     form = build_form(tree, request.POST, request.FILES, form=name)
     if not form.is_valid():
         return HttpResponse(invalid_form(pk, shown, tree, form, name), status=422)
+    if not has_room(shown.conversation, sum(len(files) for _, files in request.FILES.lists())):
+        return no_room()
     values = values_json(form, lambda file: keep_file(shown.conversation, file))
     payload = {"mount": shown.name, "form": name, "values": values, "token": request.POST.get("token", "")}
     return put(request, shown.conversation, InboxKind.SUBMIT, payload)
+
+
+def value_of(request: HttpRequest) -> Any:
+    """Return the value that a callback came with; raises ValueError when it is no JSON that can be kept."""
+    if "value" not in request.POST:
+        return None
+    value = json.loads(request.POST["value"])
+    json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # no halves of characters, no NaN
+    return value
 
 
 @require_POST
@@ -153,33 +202,16 @@ def callback(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
     shown = own_mount(request, pk, mount)
     if shown.state == MountState.CLOSED:
         return HttpResponse(status=NO_CONTENT)
+    tree = parse_tree(shown.tree)
     wanted = request.POST.get("callback", "")
     try:
-        raw = json.loads(request.POST["value"]) if "value" in request.POST else None
-        args = callback_arguments(parse_tree(shown.tree), wanted, raw)
+        args = callback_arguments(tree, wanted, value_of(request))
     except LookupError:
         return HttpResponse(status=NO_CONTENT)
-    except (ValueError, ValidationError) as error:
-        return HttpResponse(f"That value is not accepted: {error}", status=400, content_type="text/plain")
+    except (ValueError, RecursionError, ValidationError) as error:
+        words = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+        text = f"That value is not accepted: {words}"
+        return HttpResponse(text, status=400, content_type="text/plain; charset=utf-8")
     payload = {"mount": shown.name, "callback": wanted, "args": args}
-    if args:
-        drop_older(shown.conversation, payload)
-    return put(request, shown.conversation, InboxKind.CALLBACK, payload)
-
-
-def drop_older(conversation: Conversation, payload: dict[str, Any]) -> None:
-    """Take back queued values of the same field: the latest one wins."""
-    Inbox.objects.filter(
-        conversation=conversation,
-        kind=InboxKind.CALLBACK,
-        state=InboxState.QUEUED,
-        payload__callback=payload["callback"],
-        payload__mount=payload["mount"],
-    ).update(state=InboxState.WITHDRAWN, settled=timezone.now())
-
-
-def _uuid(text: str | None) -> uuid.UUID | None:
-    try:
-        return uuid.UUID(text or "")
-    except ValueError:
-        return None
+    is_value = any(node.props.get("on_change") == wanted for node in walk(tree))
+    return put(request, shown.conversation, InboxKind.CALLBACK, payload, latest=is_value)

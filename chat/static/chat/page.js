@@ -92,7 +92,12 @@
 
   // What the person did not get through
 
-  const reasons = { 403: "That is not allowed.", 404: "It is no longer there.", 413: "That is too large." };
+  const reasons = {
+    403: "That is not allowed.",
+    404: "It is no longer there.",
+    413: "That is too large.",
+    429: "There is too much of it already. Wait until some is done, or press Stop.",
+  };
 
   function toast(text) {
     const box = find("#toast");
