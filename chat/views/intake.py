@@ -171,7 +171,8 @@ def submit(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
     shown = own_mount(request, pk, mount)
     if shown.state in (MountState.CLOSED, MountState.SUBMITTED):
         return HttpResponse(status=NO_CONTENT)
-    if Inbox.objects.filter(conversation=shown.conversation_id, key=key_of(request)).exists():
+    key = key_of(request)
+    if key and Inbox.objects.filter(conversation=shown.conversation_id, key=key).exists():
         return HttpResponse(status=NO_CONTENT)  # its files are kept already
     tree = parse_tree(shown.tree)
     name = request.POST.get("form_name", "")
