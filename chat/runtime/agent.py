@@ -123,14 +123,15 @@ class Agent:
         await self.interact()
 
     async def _again(self, item: InboxItem) -> None:
-        self.store.touch(self.mailbox.settle(item))
-        if self.last is None:
+        """Take Retry or Continue, unless what it was meant for has changed meanwhile."""
+        last = self.last
+        if last is None or not _is_offered(item.kind, last):
+            self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
             return
-        if item.kind is InboxKind.CONTINUE:
-            self.last.turn = 0
-        if self.last.note:
-            self.last.note = ""
-            self.store.touch(self.last)
+        self.store.touch(self.mailbox.settle(item))
+        last.turn = 0 if item.kind is InboxKind.CONTINUE else max(0, last.turn - 1)
+        last.note = ""
+        self.store.touch(last)
         await self.interact()
 
     async def _submit(self, item: InboxItem) -> None:
@@ -374,3 +375,10 @@ class Agent:
         if conversation.state is not state:
             conversation.state = state
             self.store.touch(conversation)
+
+
+def _is_offered(kind: InboxKind, last: Message) -> bool:
+    """Whether the page offers Retry or Continue after this message."""
+    if kind is InboxKind.CONTINUE:
+        return last.role is Role.FEEDBACK and bool(last.note)
+    return last.role is Role.ASSISTANT and last.state in (MessageState.INCOMPLETE, MessageState.FAILED)
