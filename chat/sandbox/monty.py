@@ -23,6 +23,8 @@ from chat.sandbox.snapshots import Notes, pack, unpack
 
 # How long the closing pool gets: a process that ends at once after it can abort.
 FAREWELL_SECONDS: Final = 0.05
+# A new worker takes milliseconds to start; what an old one may have leaked goes with it.
+SESSIONS_PER_WORKER: Final = 1_000
 PRELUDE_FEED: Final = 0
 # Runs names of the prelude and an error inside them.
 PROBE: Final = "Data(a=1)['a'], callable(print), every(1, 2)"
@@ -84,7 +86,10 @@ class MontySandbox:
     async def _started(self) -> AsyncMonty:
         async with self._starting:
             if self._pool is None:
-                pool = AsyncMonty(max_processes=self._limits.max_processes)
+                pool = AsyncMonty(
+                    max_processes=self._limits.max_processes + 1,  # one is the checker's
+                    max_checkouts_per_worker=SESSIONS_PER_WORKER,
+                )
                 await pool.__aenter__()
                 self._pool = pool
             return self._pool

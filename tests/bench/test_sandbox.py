@@ -1,8 +1,8 @@
 """What running the agent's code costs. Run on demand: `pytest tests/bench/test_sandbox.py -s`.
 
-Nothing is asserted: figures depend on the machine. What should be seen: 1 to 2 ms from a statement to its host call,
-about 1 ms more with the type check, the same after hundreds of statements; a few milliseconds to save a waiting
-program or to go on with it; about 30 kB for a conversation that waits.
+Nothing is asserted: figures depend on the machine. What should be seen: 1 ms from a statement to its host
+call, 2 ms more with the type check, the same after hundreds of statements; 3 ms to save a waiting program, 2
+ms to go on with it; about 30 kB for a conversation that waits.
 """
 
 # ruff: noqa: T201 - printing is what this is for

@@ -53,7 +53,7 @@ RESULTS: dict[str, Any] = {
 }
 FIELD_VALUES: dict[str, Any] = {
     "NumberField": 7, "Slider": 50, "Rating": 4, "Checkbox": True, "DateField": datetime.date(2026, 12, 24),
-    "TimeField": datetime.time(18, 0), "DateTimeField": datetime.datetime(2026, 12, 24, 18), "FileField": None,
+    "TimeField": datetime.time(18, 0), "DateTimeField": datetime.datetime(2026, 12, 24, 18), "FileField": "",
 }  # fmt: skip
 MAX_EVENTS = 200
 

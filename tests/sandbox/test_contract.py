@@ -1,5 +1,7 @@
 """What every sandbox must do, as a class: another implementation subclasses it and gives its own `sandbox`."""
 
+# ruff: noqa: E501 - code samples stay on one line
+
 import asyncio
 import datetime
 import os
@@ -258,9 +260,18 @@ async def test_a_fresh_namespace_fits_in_few_bytes(session: Session) -> None:
     assert len(await session.dump()) < 32_000
 
 
+async def test_the_checker_has_a_worker_of_its_own() -> None:
+    sandbox = MontySandbox(PRELUDE, SandboxLimits(max_processes=1))
+    session = await sandbox.open(ScriptedHost())
+    assert "titel" in error(await session.run("Card(titel='x')", check=True)).message
+    await session.close()
+    await sandbox.close()
+
+
 async def test_sessions_beyond_the_pool_wait_for_a_worker() -> None:
     sandbox = MontySandbox(PRELUDE, SandboxLimits(max_processes=1))
     first = await sandbox.open(ScriptedHost())
+    other = await sandbox.open(ScriptedHost())
     waiting = asyncio.ensure_future(sandbox.open(ScriptedHost()))
     await asyncio.sleep(0.05)
     assert not waiting.done()
@@ -268,6 +279,7 @@ async def test_sessions_beyond_the_pool_wait_for_a_worker() -> None:
     second = await waiting
     assert await second.run("1") == Finished(1)
     await second.close()
+    await other.close()
     await sandbox.close()
 
 

@@ -1,5 +1,7 @@
 """Provided modules do what CPython's do: the same expression gives the same value here and there."""
 
+# ruff: noqa: E501 - code samples stay on one line
+
 import importlib
 import random
 import urllib.parse

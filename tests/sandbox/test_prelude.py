@@ -1,5 +1,7 @@
 """What agent code sees: constructors, mounts, slots, data, timers, and the entry points of the runtime."""
 
+# ruff: noqa: E501 - code samples stay on one line
+
 import json
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Waiting code: callbacks run meanwhile, timeouts and dismissals raise, and all of it survives being saved."""
 
+# ruff: noqa: E501 - code samples stay on one line
+
 from typing import Any
 
 import pytest
