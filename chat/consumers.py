@@ -5,12 +5,14 @@ lacks comes from the database, so it does not matter what was missed, or why.
 """
 
 import asyncio
-import contextlib
 import json
+import logging
+from collections import deque
 from typing import Any
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
+from channels.consumer import get_handler_name
+from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.template.loader import render_to_string
 
@@ -18,13 +20,21 @@ from chat.access import session_user
 from chat.fragments import page
 from chat.fragments.catch_up import catch_up
 from chat.fragments.live import MORPH, partial
+from chat.metrics import ERRORS, RESYNCS, SENT, SOCKETS
 from chat.models import Conversation
 from chat.runner import supervisor
+from chat.runner.database import in_thread
 from chat.runner.groups import frame_group, user_group
 
+logger = logging.getLogger(__name__)
+
+RESTART = 1012
+MISTAKE = 1011
 LOGIN_NEEDED = 4401
 GONE = 4404
-RECHECK_SECONDS = 5.0  # a logout that no notice told of reaches sockets within this
+RECHECK_SECONDS = 5.0  # a logout reaches sockets within this
+LATE_SECONDS = 1.0  # a saved frame that has not come within this is lost
+AGAIN_SECONDS = 0.25  # between two looks into the database, when frames go missing
 # Characters sent and not yet confirmed; beyond, the browser gets the latest state later instead.
 WINDOW = 512 * 1024
 
@@ -34,136 +44,221 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     conversation: UUID
     have = 0  # the last frame that was sent
-    confirmed = 0  # the last frame that the browser has
-    unconfirmed = 0  # characters between the two
-    lagging = False
-    greeted = False
-    _checks: "asyncio.Task[None] | None" = None
+    newest = 0  # the last frame that was heard of
+    greeted = False  # the browser has said what it has
+    lagging = False  # it does not read fast enough; nothing is sent before it has read what was
+    catching_up = False
+    closed = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._hub = None if (running := supervisor.current()) is None else running.hub
+        self._sent: deque[tuple[int, int]] = deque()  # numbers and sizes of frames that are not confirmed
+        self._unconfirmed = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def dispatch(self, message: dict[str, Any]) -> None:
+        """Handle what came. No database connection is used in here, so none has to be looked after."""
+        try:
+            await getattr(self, get_handler_name(message))(message)
+        except StopConsumer:
+            raise
+        except Exception:
+            ERRORS.labels("socket").inc()
+            logger.exception("A socket of conversation %s failed", getattr(self, "conversation", "?"))
+            await self._close(MISTAKE)
 
     async def connect(self) -> None:
         """Accept the owner; tell everybody else why not."""
+        SOCKETS.inc()
         await self.accept()
         self.conversation = self.scope["url_route"]["kwargs"]["conversation"]
         user = self.scope["user"]
         if not user.is_authenticated:
             await self._refuse("You are logged out. Log in to go on.", LOGIN_NEEDED)
-            return
-        if not await self._is_there(user.pk):
+        elif await in_thread(number_of, self.conversation, user.pk) is None:
             await self._refuse("This conversation does not exist.", GONE)
-            return
-        await self._join(user.pk)
-        self._checks = asyncio.create_task(self._keep_checking(user.pk))
+        else:
+            if self._hub is not None:
+                self._hub.join(self.conversation, self)
+            await self._join()
+            self._spawn(self._keep_checking(user.pk))
 
     async def disconnect(self, code: int) -> None:
         """Forget the page."""
-        if self._checks is not None:
-            self._checks.cancel()
-        if hasattr(self, "conversation"):
-            await self.channel_layer.group_discard(frame_group(self.conversation), self.channel_name)
+        self.closed = True
+        SOCKETS.dec()
+        for task in self._tasks:
+            task.cancel()
+        if self._hub is not None:
+            self._hub.leave(self.conversation, self)
+        await self.channel_layer.group_discard(frame_group(self.conversation), self.channel_name)
         if self.scope["user"].is_authenticated:
             await self.channel_layer.group_discard(user_group(self.scope["user"].pk), self.channel_name)
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Take the number that the browser has; the first one says that it is ready for what it lacks."""
         number = _number(text_data)
-        if number is None or self._checks is None:
+        if number is None or self.closed:
             return
-        self.confirmed = number
-        first, self.greeted = not self.greeted, True
-        if first:
+        if not self.greeted:
+            self.greeted = True
             self.have = number
-            await self._resynchronise(number)
             await self.queue({})
+            self._spawn(self._catch_up("connect"))
             await self._wake()
-        elif self.lagging or (number < self.have and self.unconfirmed == 0):
-            await self._resynchronise(number)
-        elif number >= self.have:
-            self.unconfirmed = 0
+            return
+        while self._sent and self._sent[0][0] <= number:
+            self._unconfirmed -= self._sent.popleft()[1]
+        if self.lagging and not self._sent:
+            self.lagging = False
+            self._spawn(self._catch_up("slow"))
+
+    # Frames, from this process or by the channel layer
+
+    async def show(self, number: int, text: str | None) -> None:
+        """Send a frame, or everything since the last one when frames were missed."""
+        self.newest = max(self.newest, number)
+        if not self.greeted or number <= self.have or self.lagging or self.catching_up or self.closed:
+            return
+        if text is None or number > self.have + 1:
+            self._spawn(self._catch_up("gap"))
+        elif self._unconfirmed > WINDOW:
+            self.lagging = True
+        else:
+            await self._send(number, text)
+
+    async def frame(self, event: dict[str, Any]) -> None:
+        """Take a frame of another process."""
+        await self.show(event["n"], event["text"])
 
     # Notices of the channel layer
 
-    async def frame(self, event: dict[str, Any]) -> None:
-        """Send a frame, or everything since the last one when frames were missed."""
-        if not self.greeted or event["n"] <= self.have or self.lagging:
-            return
-        if event["n"] > self.have + 1:
-            await self._resynchronise(self.have)
-        elif self.unconfirmed > WINDOW:
-            self.lagging = True
-        else:
-            await self._send(event["n"], event["html"])
+    async def driven(self, event: dict[str, Any]) -> None:
+        """Tell a runner that has begun, wherever it is, that somebody watches."""
+        if (running := supervisor.current()) is not None:
+            await running.watched(self.conversation)
 
     async def queue(self, event: dict[str, Any]) -> None:
         """Show the messages that wait for the agent."""
-        if not self.greeted:
-            return
-        queue = await sync_to_async(page.queue)(self.conversation)
-        context = {"queue": queue, "conversation": {"pk": self.conversation}}
-        html = partial("queue", MORPH, render_to_string("chat/_queue.html", context))
-        await self.send(json.dumps({"content": html}))
+        if self.greeted and not self.closed:
+            queue = await in_thread(page.queue, self.conversation)
+            context = {"queue": queue, "conversation": {"pk": self.conversation}}
+            await self._say(partial("queue", MORPH, render_to_string("chat/_queue.html", context)))
 
     async def account(self, event: dict[str, Any]) -> None:
         """Something about the user's account changed."""
         await self._check(self.scope["user"].pk)
 
-    async def restart(self, event: dict[str, Any]) -> None:
+    async def restart(self) -> None:
         """This process ends; the browser comes back, to another one or to the next."""
-        await self.close(1012)
+        await self._close(RESTART)
 
     # Parts
 
-    async def _resynchronise(self, number: int) -> None:
-        html, now = await sync_to_async(catch_up)(self.conversation, number)
-        self.lagging = False
-        self.unconfirmed = 0
-        await self._send(now, html)
+    async def _catch_up(self, why: str) -> None:
+        if self.catching_up:
+            return
+        self.catching_up = True
+        RESYNCS.labels(why).inc()
+        try:
+            while not self.closed:
+                html, now = await in_thread(catch_up, self.conversation, self.have)
+                if now != self.have:
+                    await self._send(now, json.dumps({"n": now, "content": html}, ensure_ascii=False))
+                if self.newest <= self.have:
+                    return
+                await asyncio.sleep(AGAIN_SECONDS)
+        except Conversation.DoesNotExist:
+            await self._refuse("This conversation was deleted.", GONE)
+        finally:
+            self.catching_up = False
 
-    async def _send(self, number: int, html: str) -> None:
+    async def _send(self, number: int, text: str) -> None:
         self.have = number
-        self.unconfirmed += len(html)
-        await self.send(json.dumps({"n": number, "content": html}))
+        self._sent.append((number, len(text)))
+        self._unconfirmed += len(text)
+        SENT.inc(len(text))
+        await self.send(text)
 
-    async def _join(self, user_id: int) -> None:
+    async def _say(self, html: str, **more: Any) -> None:
+        """Send what has no number: it is not part of the timeline."""
+        await self.send(json.dumps({"content": html, **more}))
+
+    async def _join(self) -> None:
         await self.channel_layer.group_add(frame_group(self.conversation), self.channel_name)
-        await self.channel_layer.group_add(user_group(user_id), self.channel_name)
-
-    async def _is_there(self, user_id: int) -> bool:
-        return await Conversation.objects.filter(pk=self.conversation, owner=user_id).aexists()
+        await self.channel_layer.group_add(user_group(self.scope["user"].pk), self.channel_name)
 
     async def _wake(self) -> None:
-        """Let timers run, and what is queued be handled, now that somebody looks."""
+        """Let timers run, now that somebody looks."""
         running = supervisor.current()
         if running is None:
             return
         await running.watched(self.conversation)
-        timers = (
-            await Conversation.objects.filter(pk=self.conversation).values_list("namespace", flat=True).aget()
-        )
-        if timers.get("timers") and self.conversation not in running.drivers:
-            running.drive(self.conversation, watched=True)
+        if self.conversation not in running.drivers and await in_thread(has_timers, self.conversation):
+            running.drive(self.conversation)
 
     async def _keep_checking(self, user_id: int) -> None:
-        """Notice a logout or a deleted conversation; stay in the groups; keep timers going."""
-        with contextlib.suppress(asyncio.CancelledError):
-            while True:
-                await asyncio.sleep(RECHECK_SECONDS)
-                await self._check(user_id)
-                await self._join(user_id)
-                if (running := supervisor.current()) is not None:
-                    await running.watched(self.conversation)
+        """Notice logouts, closed accounts, deleted conversations and lost frames; stay in the groups."""
+        while True:
+            await asyncio.sleep(RECHECK_SECONDS)
+            number = await self._check(user_id)
+            await self._join()
+            await self.driven({})
+            if number is not None and number > self.have and self.greeted:
+                await asyncio.sleep(LATE_SECONDS)
+                if number > self.have and not self.lagging:
+                    await self._catch_up("lost")
 
-    async def _check(self, user_id: int) -> None:
-        user = await sync_to_async(session_user)(self.scope["session_key"])
+    async def _check(self, user_id: int) -> int | None:
+        """Return the number of the last frame; close the socket of somebody who must not see it any more."""
+        user = await in_thread(session_user, self.scope["session_key"])
         if user is None or user.pk != user_id:
             await self._refuse("You are logged out. Log in to go on.", LOGIN_NEEDED)
-        elif not await self._is_there(user_id):
+            return None
+        number = await in_thread(number_of, self.conversation, user_id)
+        if number is None:
             await self._refuse("This conversation was deleted.", GONE)
+        return number
 
     async def _refuse(self, text: str, code: int) -> None:
         notice = {"notice": {"kind": "gone", "text": text}}
         html = partial("notice", MORPH, render_to_string("chat/_notice.html", notice))
-        await self.send(json.dumps({"content": html, "final": code}))
-        await self.close(code)
+        if not self.closed:
+            await self._say(html, final=code)
+            await self._close(code)
+
+    async def _close(self, code: int) -> None:
+        if not self.closed:
+            self.closed = True
+            await self.close(code)
+
+    def _spawn(self, work: Any) -> None:
+        """Run something beside the handling of what comes; a failure lets the browser connect anew."""
+
+        async def guarded() -> None:
+            try:
+                await work
+            except Exception:
+                ERRORS.labels("socket").inc()
+                logger.exception("A socket of conversation %s failed", self.conversation)
+                await self._close(MISTAKE)
+
+        task = asyncio.create_task(guarded())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def number_of(conversation: UUID, user_id: int) -> int | None:
+    """Return the number of a conversation's last frame; None when the user has no such conversation."""
+    own = Conversation.objects.filter(pk=conversation, owner=user_id)
+    return own.values_list("seq", flat=True).first()
+
+
+def has_timers(conversation: UUID) -> bool:
+    """Return whether code of a conversation has timers that run while somebody looks."""
+    namespace = Conversation.objects.filter(pk=conversation).values_list("namespace", flat=True).first()
+    return bool(namespace and namespace.get("timers"))
 
 
 def _number(text: str | None) -> int | None:

@@ -15,9 +15,15 @@ def catch_up(conversation: UUID, number: int) -> tuple[str, int]:
     """Return the fragments, and the frame that the browser has with them. Touches the database."""
     with consistent():
         row = Conversation.objects.get(pk=conversation)
-        messages, mounts = page.changed_since(conversation, number)
+        ahead = number > row.seq  # the database was set back; nothing of the page can be relied on
+        messages, mounts = page.changed_since(conversation, 0 if ahead else number)
         notice = page.notice(row)
     html: list[str] = []
+    if ahead:
+        whole = "".join(_rendered("message", message) for message, _ in messages)
+        return "".join(
+            [partial("timeline", INNER_MORPH, whole), *status_fragments(conversation, row.state, notice)]
+        ), row.seq
     for message, appeared in messages:
         html += _whole(message) if appeared > number else _again(message)
     html += [partial(f"mount-{mount.name}", MORPH, _rendered("mount", mount)) for mount in mounts]

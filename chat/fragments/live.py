@@ -4,7 +4,7 @@ Every fragment is an `<hx-partial>`: those keep their order within a frame and m
 never fills an element that it creates, so whatever is new is rendered whole, with everything in it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
@@ -13,10 +13,12 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from chat.fragments.growing import Growing, addition
 from chat.fragments.shapes import (
     MessageShape,
     MountShape,
     NoticeShape,
+    PieceShape,
     block_dom,
     is_shown,
     message_dom,
@@ -30,9 +32,8 @@ from chat.fragments.shapes import (
     statement_dom,
     statement_shape,
 )
-from chat.runtime.records import Block, Conversation, Message, Mount, Record, Statement
-from chat.runtime.states import BlockKind, Role
-from chat.ui.markdown import MarkdownStream
+from chat.runtime.records import Block, Conversation, InboxItem, Message, Mount, Record, Statement
+from chat.runtime.states import BlockKind, BlockState, Role
 from chat.ui.nodes import Node, parse_tree
 from chat.ui.render import render_changes
 
@@ -70,28 +71,10 @@ class Known:
 
     messages: dict[UUID, tuple[Any, ...]] = field(default_factory=dict)
     runs: dict[UUID, str] = field(default_factory=dict)
-    texts: dict[UUID, "Text"] = field(default_factory=dict)
+    texts: dict[UUID, Growing] = field(default_factory=dict)
     statements: set[UUID] = field(default_factory=set)
     mounts: dict[UUID, tuple[Node, tuple[Any, ...]]] = field(default_factory=dict)
     status: tuple[str, NoticeShape | None] | None = None
-
-
-@dataclass
-class Text:
-    """A text block as it was shown: how many parts were read, and the number of the piece that was open."""
-
-    stream: MarkdownStream = field(default_factory=MarkdownStream)
-    read: int = 0
-    open: int | None = None
-
-    def take(self, block: Block) -> None:
-        """Read what the block has more of than at the last time."""
-        parts = block.parts or [block.source]  # a block of an earlier process has its source only
-        for part in parts[self.read :]:
-            self.stream.feed(part)
-        self.read = len(parts)
-        if block.closed:
-            self.stream.close()
 
 
 class Publisher:
@@ -101,21 +84,30 @@ class Publisher:
         self.conversation = conversation
         self.answered_by = answered_by
         self.known = Known()
+        self._spared: dict[UUID, Record] = {}
 
-    def loaded(self, records: Iterable[Record]) -> None:
-        """Take records that browsers have already, as they are."""
+    def loaded(self, records: Iterable[Record], statements: Mapping[UUID, Sequence[Statement]]) -> None:
+        """Take records that browsers have already, as they are; `statements` by block."""
         for record in records:
             match record:
                 case Message():
                     self.known.messages[record.id] = _head(record)
-                case Block(kind=BlockKind.TEXT) if is_shown(record):
-                    self._text(record)
                 case Block():
-                    self.known.runs.setdefault(record.id, str(record.state))
+                    self.known.runs[record.id] = run_state(record, statements.get(record.id, ()))
+                    if record.kind is BlockKind.TEXT:
+                        self._text(record)
                 case Statement():
                     self.known.statements.add(record.id)
                 case Mount():
                     self.known.mounts[record.id] = (parse_tree(record.tree), _mount_head(record))
+
+    def grow(self, block: UUID, text: str) -> None:
+        """Take what a frame adds to a text, as it is saved: who reads it from there gets the same pieces."""
+        self.known.texts.setdefault(block, Growing()).waiting.append(text)
+
+    def spare(self, changed: Iterable[Record]) -> None:
+        """Note changes that nobody sees."""
+        self._spared.update((record.id, record) for record in changed if not isinstance(record, InboxItem))
 
     def fragments(
         self,
@@ -124,8 +116,17 @@ class Publisher:
         statements: dict[UUID, list[Statement]],
         mounts: Iterable[Mount],
         last: Message | None,
-    ) -> str:
-        """Return the fragments for changed records; `blocks` by message, `statements` by block."""
+    ) -> str | None:
+        """Return the fragments for changed records; `blocks` by message, `statements` by block.
+
+        None after changes were spared: from here on the next frames can be made, but this one is not.
+        """
+        if self._spared:
+            missed = {**self._spared, **{r.id: r for r in changed if not isinstance(r, InboxItem)}}
+            self._spared = {}
+            self.known.status = None
+            self.loaded(missed.values(), statements)
+            return None
         by_place: dict[UUID, list[Mount]] = {}
         for mount in mounts:
             by_place.setdefault(mount.block_id or mount.message_id, []).append(mount)
@@ -150,6 +151,7 @@ class Publisher:
         """Let go of a block that will not change any more."""
         self.known.texts.pop(block, None)
         self.known.runs.pop(block, None)
+        self._spared.pop(block, None)
 
     def _status(self, last: Message | None) -> list[str]:
         state = self.conversation.state
@@ -193,8 +195,7 @@ class Publisher:
         self.known.runs[block.id] = run_state(block, statements)
         stream = None
         if block.kind is BlockKind.TEXT and is_shown(block):
-            text = self._text(block)
-            stream = text.stream
+            stream = self._text(block).stream
         return part_shape(block, "", statements, self._mounts_at(block.id), stream)
 
     def _mounts_at(self, place: UUID) -> list[MountShape]:
@@ -209,7 +210,13 @@ class Publisher:
             html = render_to_string("chat/_part.html", {"part": self._part(block)})
             return [partial(f"{message_dom(block.message_id)}-parts", APPEND, html)]
         if block.kind is BlockKind.TEXT:
-            return self._grown(block) if is_shown(block) else []
+            if not is_shown(block):
+                return []
+            if self.known.runs[block.id] == BlockState.QUEUED:  # it was held back until now
+                return [
+                    partial(dom, REPLACE, render_to_string("chat/_part.html", {"part": self._part(block)}))
+                ]
+            return self._grown(block)
         statements = self._parts[1].get(block.id, [])
         state = run_state(block, statements)
         if self.known.runs[block.id] == state:
@@ -220,24 +227,24 @@ class Publisher:
         html = render_to_string("chat/_run.html", {"part": part_shape(block, "", statements)})
         return [partial(f"{dom}-run", MORPH, html)]
 
-    def _text(self, block: Block) -> Text:
-        text = self.known.texts.setdefault(block.id, Text())
-        text.take(block)
-        text.open = len(text.stream.finished) if text.stream.open else None
-        self.known.runs.setdefault(block.id, "")
+    def _text(self, block: Block) -> Growing:
+        text = self.known.texts.get(block.id)
+        if text is None:  # of an earlier process; closed, it has its source only
+            text = self.known.texts[block.id] = Growing(waiting=list(block.parts or [block.source]))
+        text.take(closed=block.closed)
         return text
 
     def _grown(self, block: Block) -> list[str]:
         dom = block_dom(block.id)
-        known = self.known.texts.setdefault(block.id, Text())
-        start = known.open if known.open is not None else len(known.stream.finished)
-        had_open = known.open is not None
-        text = self._text(block)
+        text = self.known.texts.setdefault(block.id, Growing())
+        start, old, had_open = text.start, text.shown, text.open is not None
+        self._text(block)
         fragments: list[str] = []
         for number, piece in enumerate(pieces_of(dom, text.stream, start)):
-            html = render_to_string("chat/_piece.html", {"piece": piece})
-            is_old = number == 0 and had_open
-            fragments.append(partial(piece.dom, REPLACE, html) if is_old else partial(dom, APPEND, html))
+            if number or not had_open:
+                fragments.append(partial(dom, APPEND, render_to_string("chat/_piece.html", {"piece": piece})))
+            elif piece.html != old:
+                fragments.append(_changed_piece(piece, old))
         return fragments
 
     def _statement(self, statement: Statement) -> list[str]:
@@ -275,6 +282,15 @@ class Publisher:
         tree = parse_tree(mount.tree)
         self.known.mounts[mount.id] = (tree, _mount_head(mount))
         return mount_shape(self.conversation.id, mount, tree, self.answered_by)
+
+
+def _changed_piece(piece: PieceShape, old: str) -> SafeString:
+    """Return what makes a piece of what it was: mostly the few words that were added at its end."""
+    grown = addition(old, piece.html)
+    if grown is None:
+        return partial(piece.dom, REPLACE, render_to_string("chat/_piece.html", {"piece": piece}))
+    depth, added = grown
+    return partial(f"{piece.dom}{' > :last-child' * depth}", APPEND, added)
 
 
 def _head(message: Message) -> tuple[Any, ...]:

@@ -12,13 +12,15 @@ from chat.fragments.shapes import (
     MessageShape,
     MountShape,
     NoticeShape,
+    is_shown,
     message_shape,
     mount_shape,
     notice_for,
     part_shape,
 )
 from chat.models import Block, Conversation, Inbox, Message, Mount, Piece, Statement
-from chat.runtime.states import InboxKind, InboxState, Role
+from chat.runtime.states import BlockKind, InboxKind, InboxState, Role
+from chat.ui.markdown import MarkdownStream
 from chat.ui.nodes import InvalidTree
 
 
@@ -77,10 +79,22 @@ def _message(conversation: UUID, message: Message, names: dict[int, str]) -> Mes
     for mount in message.mounts.all():
         by_block[mount.block_id].append(_mount(conversation, mount, names))
     parts = [
-        part_shape(block, source_of(block), list(block.statements.all()), by_block[block.pk])
+        part_shape(block, "", list(block.statements.all()), by_block[block.pk], stream_of(block))
         for block in message.blocks.all()
     ]
     return message_shape(message, parts, by_block[None])
+
+
+def stream_of(block: Block) -> MarkdownStream | None:
+    """Return a text that is shown, read in the portions in which it came: so open pages cut it, too."""
+    if block.kind != BlockKind.TEXT or not is_shown(block):
+        return None
+    stream = MarkdownStream()
+    for portion in [block.source] if block.closed else [piece.text for piece in block.pieces.all()]:
+        stream.feed(portion)
+    if block.closed:
+        stream.close()
+    return stream
 
 
 def source_of(block: Block) -> str:

@@ -5,85 +5,96 @@ import logging
 import time
 from uuid import UUID
 
-from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from channels.layers import get_channel_layer
 
+from chat.metrics import ERRORS
 from chat.runner import lease, loading
-from chat.runner.groups import runner_group
+from chat.runner.database import in_thread
+from chat.runner.groups import frame_group, runner_group
+from chat.runner.hub import Audience, Hub
 from chat.runner.services import Services
 from chat.runner.skills import ConversationSkills
 from chat.runner.store import DjangoStore
 from chat.runtime.agent import Agent
 from chat.runtime.mailbox import Mailbox
 from chat.runtime.programs import Parked, Stopped
-from chat.runtime.recovery import Unfinished, recover
+from chat.runtime.recovery import recover
 from chat.runtime.store import LeaseLost
 
 logger = logging.getLogger(__name__)
 
-FRAME_SECONDS = 0.05  # between frames of growing text; a page that changes more often looks no smoother
-VIEWER_SECONDS = 15.0  # a browser says that it watches at least this often
+# Between frames of growing text. A page that changes more often reads no smoother, and costs more.
+FRAME_SECONDS = 0.1
+BUSY = (
+    1.5  # how many times longer than the last transaction the interval is at least, so that others get a turn
+)
+TICK_SECONDS = 0.25
 
 
 class Driver:
     """One conversation in this process. `run` returns when somebody else may drive it."""
 
-    def __init__(self, conversation: UUID, services: Services) -> None:
+    def __init__(self, conversation: UUID, services: Services, hub: Hub) -> None:
         self.conversation = conversation
         self.services = services
+        self.audience = Audience(hub, conversation)
         self.mailbox = Mailbox()
         self.agent: Agent | None = None
-        self._token = ""
-        self._seen = 0.0
+        self.token = ""
+        self.failed = False  # by a mistake of this site: not to be tried again at once
+        self._lost = asyncio.Event()
         self._refreshing = asyncio.Lock()
 
     async def run(self) -> bool:
         """Drive the conversation if its lease is free; returns whether it was."""
-        async with ThreadSensitiveContext():  # its database work must not queue behind everybody else's
-            token = await sync_to_async(lease.acquire)(self.conversation)
-            if token is None:
-                return False
-            self._token = token
-            helpers: list[asyncio.Task[None]] = []
+        token = await in_thread(lease.acquire, self.conversation)
+        if token is None:
+            return False
+        self.token = token
+        helpers: list[asyncio.Task[None]] = []
+        try:
+            agent, store, left = await self._prepare(token)
+            beside = (self._keep(), self._listen(), self._show(store), self._tick(agent))
+            helpers = [asyncio.create_task(work) for work in beside]
+            driving = asyncio.create_task(self._drive(agent, store, left))
             try:
-                agent, store, left = await self._prepare(token)
-                helpers = [
-                    asyncio.create_task(work)
-                    for work in (self._renew(), self._listen(), self._show(store), self._tick(agent))
-                ]
-                work = asyncio.create_task(self._drive(agent, store, left))
-                await asyncio.wait([work, *helpers], return_when=asyncio.FIRST_COMPLETED)
-                work.cancel()
-                await self._end(work)
+                await asyncio.wait([driving, *helpers], return_when=asyncio.FIRST_COMPLETED)
             finally:
-                for helper in helpers:
-                    helper.cancel()
-                await asyncio.gather(*helpers, return_exceptions=True)
-                if self.agent is not None:
-                    await self.agent.close()
-                await sync_to_async(lease.release)(self.conversation, token)
+                driving.cancel()
+            await self._end(driving)
+        finally:
+            for helper in helpers:
+                helper.cancel()
+            await asyncio.gather(*helpers, return_exceptions=True)
+            if self.agent is not None:
+                await self.agent.close()
+            await in_thread(lease.release, self.conversation, token)
+            self.token = ""
         return True
 
     async def refresh(self) -> None:
         """Look into the inbox."""
         async with self._refreshing:
-            self.mailbox.refresh(await sync_to_async(loading.queued)(self.conversation))
-
-    def watched(self) -> None:
-        """Note that a browser shows the conversation."""
-        self._seen = time.monotonic()
-        if self.agent is not None:
-            self.agent.watched = True
+            self.mailbox.refresh(await in_thread(loading.queued, self.conversation))
 
     def leave(self) -> None:
         """Leave at the next point where everything is saved."""
         self.mailbox.leave()
 
-    async def _prepare(self, token: str) -> tuple[Agent, DjangoStore, Unfinished]:
-        loaded = await sync_to_async(loading.load)(self.conversation)
+    def lost(self) -> None:
+        """Stop at once: somebody else has the lease."""
+        self._lost.set()
+
+    async def _prepare(self, token: str) -> tuple[Agent, DjangoStore, loading.Unfinished]:
+        loaded = await in_thread(loading.load, self.conversation)
         services = self.services
         store = DjangoStore(
-            loaded.conversation, token, services.journal, loaded.answered_by, services.sandbox.version
+            loaded.conversation,
+            token,
+            services.journal,
+            self.audience,
+            loaded.answered_by,
+            services.sandbox.version,
         )
         messages = [m for m in (loaded.left.message, loaded.last) if m is not None]
         store.known([*loaded.left.blocks, *loaded.left.statements, *messages, *loaded.mounts])
@@ -101,11 +112,11 @@ class Driver:
             prompt=services.prompt,
             limits=services.limits,
         )
-        self.agent.watched = time.monotonic() - self._seen < VIEWER_SECONDS
+        self.agent.watched = self.audience.present
         await self.refresh()
         return self.agent, store, loaded.left
 
-    async def _drive(self, agent: Agent, store: DjangoStore, left: Unfinished) -> None:
+    async def _drive(self, agent: Agent, store: DjangoStore, left: loading.Unfinished) -> None:
         await recover(agent, store, left)
         while not self.mailbox.leaving:
             await agent.work()
@@ -126,25 +137,23 @@ class Driver:
                 await agent.programs.workspace.discard()
         return not self.mailbox.leaving
 
-    async def _end(self, work: "asyncio.Task[None]") -> None:
+    async def _end(self, driving: "asyncio.Task[None]") -> None:
         try:
-            await work
+            await driving
         except (asyncio.CancelledError, Parked, Stopped):
             pass
         except LeaseLost:
             logger.warning("Conversation %s is driven by another process now", self.conversation)
         except Exception:
+            self.failed = True
+            ERRORS.labels("runner").inc()
             logger.exception("Conversation %s stopped because of a mistake of this site", self.conversation)
 
     # Beside the work
 
-    async def _renew(self) -> None:
-        """Keep the lease, and look into the inbox in case a notice got lost; ends when the lease is lost."""
-        while True:
-            await asyncio.sleep(lease.RENEW_SECONDS)
-            if not await sync_to_async(lease.renew)(self.conversation, self._token):
-                return
-            await self.refresh()
+    async def _keep(self) -> None:
+        """End when the lease is lost; the supervisor renews those of all conversations together."""
+        await self._lost.wait()
 
     async def _listen(self) -> None:
         """Take notices from other processes."""
@@ -154,10 +163,11 @@ class Driver:
         group = runner_group(self.conversation)
         await layer.group_add(group, channel)
         try:
+            await layer.group_send(frame_group(self.conversation), {"type": "driven"})  # who watches?
             while True:
                 message = await layer.receive(channel)
                 if message["type"] == "watched":
-                    self.watched()
+                    await self.audience.noted()
                 else:
                     await self.refresh()
         finally:
@@ -165,22 +175,23 @@ class Driver:
 
     async def _show(self, store: DjangoStore) -> None:
         """Save and show what changes while code runs or text streams in."""
+        journal = self.services.journal
         while True:
             await store.dirty.wait()
             try:
                 await store.flush()
             except LeaseLost:
                 return
-            await asyncio.sleep(FRAME_SECONDS)
+            await asyncio.sleep(max(FRAME_SECONDS, BUSY * journal.seconds))
 
     async def _tick(self, agent: Agent) -> None:
         """Let timers be due, at most once a second each, while a browser shows the conversation."""
         due: dict[str, float] = {}
         while True:
-            await asyncio.sleep(0.25)
-            now = time.monotonic()
-            agent.watched = now - self._seen < VIEWER_SECONDS
+            await asyncio.sleep(TICK_SECONDS)
+            agent.watched = self.audience.present
             timers = agent.store.conversation.namespace.get("timers", {}) if agent.watched else {}
+            now = time.monotonic()
             due = {timer: due.get(timer, now + seconds) for timer, seconds in timers.items()}
             for timer, at in due.items():
                 if at <= now:

@@ -1,5 +1,6 @@
 """The lease by which one runner in one process drives a conversation. All here touches the database."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -23,10 +24,13 @@ def acquire(conversation: UUID) -> str | None:
     return token if taken else None
 
 
-def renew(conversation: UUID, token: str) -> bool:
-    """Make the lease last longer; returns False when it is not ours any more."""
+def renew(leases: Mapping[UUID, str]) -> set[UUID]:
+    """Make leases (token by conversation) last longer; returns the conversations whose lease is lost."""
     until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
-    return bool(Conversation.objects.filter(pk=conversation, lease=token).update(lease_until=until))
+    rows = Conversation.objects.filter(pk__in=leases, lease__in=leases.values())
+    rows.update(lease_until=until)
+    held = dict(rows.values_list("pk", "lease"))
+    return {pk for pk, token in leases.items() if held.get(pk) != token}
 
 
 def release(conversation: UUID, token: str) -> None:

@@ -1,6 +1,7 @@
 """Rows become records again. Everything here touches the database."""
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import Any
 from uuid import UUID
@@ -109,6 +110,15 @@ def queued(conversation: UUID) -> list[InboxItem]:
     """Return what waits to be handled, in order."""
     items = rows.Inbox.objects.filter(conversation=conversation, state=InboxState.QUEUED).order_by("pk")
     return [record(InboxItem, item) for item in items]
+
+
+def waiting(conversations: Collection[UUID]) -> dict[UUID, set[int]]:
+    """Return the queued items of each conversation that has some."""
+    found: dict[UUID, set[int]] = defaultdict(set)
+    items = rows.Inbox.objects.filter(conversation__in=conversations, state=InboxState.QUEUED)
+    for conversation, identity in items.order_by().values_list("conversation", "pk"):
+        found[conversation].add(identity)
+    return found
 
 
 def history(conversation: UUID) -> list[tuple[Message, list[Block]]]:

@@ -58,6 +58,8 @@ class Services:
         return system_prompt()
 
     async def close(self) -> None:
-        """End the workers."""
+        """End the workers and the writer."""
         if "sandbox" in self.__dict__:
             await self.sandbox.close()
+        if "journal" in self.__dict__:
+            self.journal.close()

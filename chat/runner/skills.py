@@ -10,6 +10,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from chat.models import Memory, Upload
+from chat.runtime.approvals import SkillInfo
 from chat.runtime.records import Conversation
 from chat.sandbox.base import Raise, Settled, Value
 from chat.skills import SKILLS, FileInfo, HttpPolicy, SkillContext, SkillError
@@ -30,6 +31,13 @@ class ConversationSkills:
     def needs_approval(self, name: str) -> bool:
         """Whether a person decides about each call."""
         return name in SKILLS and SKILLS[name].needs_approval
+
+    def describe(self, name: str) -> SkillInfo:
+        """Return what a person who decides about a call is told."""
+        if name not in SKILLS:
+            return SkillInfo()
+        skill = SKILLS[name]
+        return SkillInfo(skill.doc.partition("\n")[0], skill.parameters)
 
     def changes_world(self, name: str) -> bool:
         """Whether a call must be known of after a crash."""

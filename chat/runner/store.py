@@ -1,20 +1,21 @@
 """The store of one driven conversation: gathers changes, saves them through the journal, then shows them."""
 
 import asyncio
+import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from asgiref.sync import sync_to_async
-from channels.layers import get_channel_layer
 from django.db import models
 from django.utils import timezone
 
 from chat import models as rows
 from chat.fragments.live import Publisher
 from chat.runner import loading, snapshots
-from chat.runner.groups import frame_group
+from chat.runner.accounts import Accounts
+from chat.runner.database import in_thread
+from chat.runner.hub import Audience
 from chat.runner.journal import Batch, Journal
 from chat.runtime.records import (
     Block,
@@ -26,7 +27,7 @@ from chat.runtime.records import (
     Statement,
     Wait,
 )
-from chat.runtime.states import Role
+from chat.runtime.states import BlockKind, Role
 
 MODELS: dict[type, type[models.Model]] = {
     Message: rows.Message,
@@ -44,21 +45,29 @@ def row_of(record: Record) -> models.Model:
 
 
 class DjangoStore:
-    """Implements `chat.runtime.store.Store` with Django's models and a channel layer."""
+    """Implements `chat.runtime.store.Store` with Django's models; what is saved goes to the audience."""
 
     def __init__(
-        self, conversation: Conversation, token: str, journal: Journal, answered_by: str, version: str
+        self,
+        conversation: Conversation,
+        token: str,
+        journal: Journal,
+        audience: Audience,
+        answered_by: str,
+        version: str,
     ) -> None:
         self.conversation = conversation
         self.token = token
         self.journal = journal
+        self.audience = audience
         self.version = version
         self.publisher = Publisher(conversation, answered_by)
+        self.accounts = Accounts()
         self.dirty = asyncio.Event()
         self.last: Message | None = None
-        self.frames = 0
+        self._values: dict[str, Any] = {}  # of the conversation's row, as they were saved last
         self._changed: dict[int, Record] = {}
-        self._pieces: list[rows.Piece] = []
+        self._grown: dict[UUID, list[str]] = {}  # what open blocks have more of than is saved
         self._snapshots: dict[bool, bytes | None] = {}
         self._forgotten: list[models.Model] = []
         self._blocks: dict[UUID, list[Block]] = {}
@@ -93,7 +102,7 @@ class DjangoStore:
 
     def append(self, block: Block, text: str) -> None:
         """Take text that was appended to an open block."""
-        self._pieces.append(rows.Piece(block_id=block.id, text=text))
+        self._grown.setdefault(block.id, []).append(text)
         self.touch(block)
 
     def snapshot(self, data: bytes | None, *, suspended: bool) -> None:
@@ -104,23 +113,26 @@ class DjangoStore:
         """Return sandbox state, saved or about to be; raises SnapshotError when it can't be used."""
         if suspended in self._snapshots:
             return self._snapshots[suspended]
-        return await sync_to_async(snapshots.load)(self.conversation.id, suspended, self.version)
+        return await in_thread(snapshots.load, self.conversation.id, suspended, self.version)
 
     async def history(self) -> list[tuple[Message, list[Block]]]:
         """Return all messages in order, with the blocks of those that took effect in part."""
         await self.flush()
-        return await sync_to_async(loading.history)(self.conversation.id)
+        return await in_thread(loading.history, self.conversation.id)
 
     async def flush(self) -> None:
         """Save all changes in one transaction, then send them as a frame; raises LeaseLost."""
         async with self._lock:
             self.dirty.clear()
-            if not (self._changed or self._pieces or self._snapshots or self._forgotten):
+            if not (self._changed or self._snapshots or self._forgotten):
                 return
             changed = list(self._changed.values())
             batch = self._batch(changed)
+            # Made now, of exactly what is saved: while it is being saved the records change on.
+            html = self._html(changed, batch)
             await self.journal.save(batch)
-            await self._show(changed)
+            self.accounts.saved(changed)
+            await self.audience.show(batch.number, html)
 
     # What the runner uses
 
@@ -143,7 +155,8 @@ class DjangoStore:
         loaded = list(records)
         for record in loaded:
             self.know(record)
-        self.publisher.loaded(loaded)
+        self.publisher.loaded(loaded, self._statements)
+        self.accounts.known(loaded)
 
     def trim(self) -> None:
         """Let go of everything but the newest message: finished replies don't change any more."""
@@ -158,16 +171,13 @@ class DjangoStore:
     def _batch(self, changed: list[Record]) -> Batch:
         self.conversation.seq += 1
         number = self.conversation.seq
-        self._mark(changed, number)
         batch = Batch(
             conversation=self.conversation.id,
             token=self.token,
-            values={
-                "seq": number,
-                "state": str(self.conversation.state),
-                "namespace": self.conversation.namespace,
-            },
-            pieces=_joined(self._pieces),
+            number=number,
+            values=self._new_values(),
+            marked=self._mark(changed, number),
+            grown={block: "".join(parts) for block, parts in self._grown.items()},
             forgotten=self._forgotten,
             snapshots={
                 suspended: snapshots.signed(self.conversation.id, suspended, self.version, data)
@@ -180,25 +190,27 @@ class DjangoStore:
             if isinstance(record, InboxItem):
                 settled = {"state": str(record.state), "settled": self.now()}
                 batch.inbox.append((record.id, settled))
-            elif not isinstance(record, Conversation) and not self._still_grows(record):
+            elif not isinstance(record, Conversation) and not self._only_grew(record, batch):
                 batch.rows.append(row_of(record))
-                if isinstance(record, Block) and record.closed:
-                    batch.joined.append(record.id)
-                    batch.pieces = [piece for piece in batch.pieces if piece.block_id != record.id]
-        self._changed, self._pieces, self._snapshots, self._forgotten = {}, [], {}, []
+        self._changed, self._grown, self._snapshots, self._forgotten = {}, {}, {}, []
         return batch
 
-    def _mark(self, changed: list[Record], number: int) -> None:
-        """Note the frame's number at every message and mount that a browser would have to render again."""
-        for record in list(changed):
+    def _mark(self, changed: list[Record], number: int) -> list[UUID]:
+        """Note the frame's number at every message and mount that a browser would have to render again.
+
+        Returns the messages that changed only in what belongs to them.
+        """
+        marked = []
+        for record in changed:
+            if isinstance(record, Mount):
+                record.changed = number
             message = self._message_of(record)
             if message is not None and message.changed != number:
                 message.changed = number
                 message.appeared = message.appeared or number
-                if message not in changed:
-                    changed.append(message)
-            if isinstance(record, Mount):
-                record.changed = number
+                marked.append(message)
+        own = {id(record) for record in changed}
+        return [message.id for message in marked if id(message) not in own]
 
     def _message_of(self, record: Record) -> Message | None:
         match record:
@@ -211,30 +223,34 @@ class DjangoStore:
                 return self._messages.get(message) if message else None
         return None
 
-    def _still_grows(self, record: Record) -> bool:
-        """Whether only the text of a block grew, which is saved as pieces."""
+    def _only_grew(self, record: Record, batch: Batch) -> bool:
+        """Whether only the text of a block grew, which is saved as pieces until the block is closed."""
         if not isinstance(record, Block):
             return False
-        saved = (record.state, record.closed, record.error)
-        if self._saved.get(record.id) == saved:
-            return True
-        self._saved[record.id] = saved
-        return False
+        now, before = (record.state, record.error, record.closed), self._saved.get(record.id)
+        self._saved[record.id] = now
+        if record.closed and not (before and before[-1]):
+            batch.joined.append(record.id)
+        return now == before
 
-    async def _show(self, changed: list[Record]) -> None:
-        html = self.publisher.fragments(
+    def _new_values(self) -> dict[str, Any]:
+        """Return what of the conversation's row, besides the frame's number, has changed."""
+        now = {
+            "state": str(self.conversation.state),
+            "namespace": json.loads(json.dumps(self.conversation.namespace)),  # code goes on to change it
+        }
+        new = {name: value for name, value in now.items() if self._values.get(name) != value}
+        self._values = now
+        return new
+
+    def _html(self, changed: list[Record], batch: Batch) -> str | None:
+        """Return the frame for a batch; None when nobody watches, or not everything before it was shown."""
+        for record in changed:
+            if isinstance(record, Block) and record.kind is BlockKind.TEXT and record.id in batch.grown:
+                self.publisher.grow(record.id, batch.grown[record.id])
+        if not self.audience.present:
+            self.publisher.spare(changed)
+            return None
+        return self.publisher.fragments(
             changed, self._blocks, self._statements, self._mounts.values(), self.last
         )
-        self.frames += 1
-        layer = get_channel_layer()
-        if layer is not None:
-            frame = {"type": "frame", "n": self.conversation.seq, "html": html}
-            await layer.group_send(frame_group(self.conversation.id), frame)
-
-
-def _joined(pieces: list[rows.Piece]) -> list[rows.Piece]:
-    """Return pieces with neighbours of the same block made one: a row per frame, not per token."""
-    texts: dict[UUID, list[str]] = {}
-    for piece in pieces:
-        texts.setdefault(piece.block_id, []).append(piece.text)
-    return [rows.Piece(block_id=block, text="".join(parts)) for block, parts in texts.items()]

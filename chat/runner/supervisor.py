@@ -6,17 +6,23 @@ the conversation within a few seconds: the database alone says what is left to d
 
 import asyncio
 import logging
+import time
+from collections.abc import Awaitable, Callable
 from contextvars import Context
+from functools import partial
 from uuid import UUID
 
-from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from channels.layers import get_channel_layer
 from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
+from chat.metrics import DRIVEN, ERRORS, INBOX, JOURNAL, WORKERS
 from chat.models import Conversation, Inbox, Statement, Wait
+from chat.runner import lease, loading
+from chat.runner.database import in_thread
 from chat.runner.driver import Driver
 from chat.runner.groups import runner_group
+from chat.runner.hub import Hub
 from chat.runner.services import Services
 from chat.runtime.states import ConversationState, InboxState, StatementState, WaitState
 
@@ -24,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.5
 GRACE_SECONDS = 5.0  # what running replies get to reach a statement's end when the process is asked to stop
+LONGEST_PAUSE = 60.0  # before a conversation that failed by a mistake of ours is tried again
 MOST_AT_ONCE = 200  # conversations taken over in one look
 
 
@@ -32,78 +39,109 @@ class Supervisor:
 
     def __init__(self) -> None:
         self.services = Services()
+        self.hub = Hub()
         self.drivers: dict[UUID, Driver] = {}
         self._tasks: dict[UUID, asyncio.Task[None]] = {}
-        self._look_out: asyncio.Task[None] | None = None
+        self._rounds: list[asyncio.Task[None]] = []
+        self._failures: dict[UUID, tuple[int, float]] = {}  # how often in a row, and when to try again
         self._stopping = False
 
     def start(self) -> None:
-        """Begin to look for conversations that nobody drives."""
-        if self._look_out is None:
-            self._look_out = asyncio.create_task(self._look())
+        """Begin to look for conversations that nobody drives, and to keep the leases of the others."""
+        if not self._rounds:
+            self._rounds = [
+                asyncio.create_task(self._again_and_again(self._look, LOOK_SECONDS)),
+                asyncio.create_task(self._again_and_again(self._renew, lease.RENEW_SECONDS)),
+            ]
+            watch(self)
 
     async def stop(self) -> None:
-        """Let every driver reach a point where all is saved, then end what is left."""
+        """Let every driver reach a point where all is saved, then end what is left; browsers go elsewhere."""
         self._stopping = True
-        if self._look_out is not None:
-            self._look_out.cancel()
+        look, renew = self._rounds or (None, None)
+        if look is not None:
+            look.cancel()
         for driver in self.drivers.values():
             driver.leave()
-        tasks = list(self._tasks.values())
-        if tasks:
+        if tasks := list(self._tasks.values()):
             await asyncio.wait(tasks, timeout=GRACE_SECONDS)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if renew is not None:
+            renew.cancel()
+        await self.hub.close()
         await self.services.close()
 
     async def wake(self, conversation: UUID) -> None:
         """See to it that what is new in an inbox is handled, here or where the conversation is driven."""
-        if driver := self.drivers.get(conversation):
+        driver = self.drivers.get(conversation)
+        if driver is not None and driver.token:
             await driver.refresh()
             return
+        self._failures.pop(conversation, None)
         self.drive(conversation)
         await notify(conversation, "wake")
 
-    def drive(self, conversation: UUID, *, watched: bool = False) -> None:
+    def drive(self, conversation: UUID) -> None:
         """Drive a conversation here, unless somebody else does."""
-        if self._stopping or conversation in self.drivers:
+        _, not_before = self._failures.get(conversation, (0, 0.0))
+        if self._stopping or conversation in self.drivers or time.monotonic() < not_before:
             return
-        driver = self.drivers[conversation] = Driver(conversation, self.services)
-        if watched:
-            driver.watched()
+        self.drivers[conversation] = Driver(conversation, self.services, self.hub)
         # In a request's context its queries would be bound to the request's thread, which ends.
-        self._tasks[conversation] = asyncio.create_task(self._run(driver), context=Context())
+        self._tasks[conversation] = asyncio.create_task(self._run(conversation), context=Context())
 
     async def watched(self, conversation: UUID) -> None:
-        """Tell the driver, wherever it is, that a browser shows the conversation."""
-        if driver := self.drivers.get(conversation):
-            driver.watched()
-        else:
+        """Tell the driver, if it is in another process, that a browser shows the conversation."""
+        driver = self.drivers.get(conversation)
+        if driver is None or not driver.token:
             await notify(conversation, "watched")
 
-    async def _run(self, driver: Driver) -> None:
+    async def _run(self, conversation: UUID) -> None:
+        driver = self.drivers[conversation]
         try:
             await driver.run()
         except Exception:
-            logger.exception("Conversation %s could not be driven", driver.conversation)
+            driver.failed = True
+            ERRORS.labels("runner").inc()
+            logger.exception("Conversation %s could not be driven", conversation)
         finally:
-            del self.drivers[driver.conversation]
-            self._tasks.pop(driver.conversation, None)
-        if not self._stopping and driver.mailbox.items:
-            # Something arrived while it left, or it failed: not in a tight loop.
-            await asyncio.sleep(LOOK_SECONDS)
-            self.drive(driver.conversation)
+            del self.drivers[conversation]
+            self._tasks.pop(conversation, None)
+        if driver.failed:
+            failures = self._failures.get(conversation, (0, 0.0))[0] + 1
+            pause = min(LOOK_SECONDS * 2**failures, LONGEST_PAUSE)
+            self._failures[conversation] = (failures, time.monotonic() + pause)
+            return
+        self._failures.pop(conversation, None)
+        if driver.mailbox.items:  # something arrived while it left
+            self.drive(conversation)
 
-    async def _look(self) -> None:
+    async def _again_and_again(self, work: Callable[[], Awaitable[None]], seconds: float) -> None:
         while True:
             try:
-                async with ThreadSensitiveContext():
-                    for conversation in await sync_to_async(left_alone)():
-                        self.drive(conversation)
+                await work()
             except Exception:
-                logger.exception("Could not look for conversations that nobody drives")
-            await asyncio.sleep(LOOK_SECONDS)
+                ERRORS.labels("supervisor").inc()
+                logger.exception("The supervisor could not %s", work.__name__.strip("_"))
+            await asyncio.sleep(seconds)
+
+    async def _look(self) -> None:
+        for conversation in await in_thread(left_alone):
+            self.drive(conversation)
+
+    async def _renew(self) -> None:
+        """Keep the leases, and look into the inboxes in case a notice got lost."""
+        driven = {pk: driver for pk, driver in self.drivers.items() if driver.token}
+        if not driven:
+            return
+        for conversation in await in_thread(lease.renew, {pk: d.token for pk, d in driven.items()}):
+            driven[conversation].lost()
+        waiting = await in_thread(loading.waiting, list(driven))
+        for conversation, items in waiting.items():
+            if items - driven[conversation].mailbox.items.keys():
+                await driven[conversation].refresh()
 
 
 def left_alone() -> list[UUID]:
@@ -126,6 +164,25 @@ async def notify(conversation: UUID, kind: str) -> None:
     layer = get_channel_layer()
     if layer is not None:
         await layer.group_send(runner_group(conversation), {"type": kind})
+
+
+def watch(supervisor: Supervisor) -> None:
+    """Let the metrics show what a supervisor has under way."""
+
+    def in_state(state: ConversationState) -> int:
+        agents = [driver.agent for driver in supervisor.drivers.values()]
+        return sum(agent is not None and agent.store.conversation.state is state for agent in agents)
+
+    for state in ConversationState:
+        DRIVEN.labels(str(state)).set_function(partial(in_state, state))
+    INBOX.set_function(lambda: sum(len(d.mailbox.items) for d in supervisor.drivers.values()))
+    WORKERS.set_function(
+        lambda: sum(
+            d.agent is not None and d.agent.programs.workspace.session is not None
+            for d in supervisor.drivers.values()
+        )
+    )
+    JOURNAL.set_function(lambda: supervisor.services.journal.waiting)
 
 
 _supervisors: dict[asyncio.AbstractEventLoop, Supervisor] = {}

@@ -17,6 +17,7 @@ from django.views.decorators.vary import vary_on_headers
 
 from chat.forms import MessageForm, RenameForm
 from chat.fragments import page
+from chat.fragments.consistent import consistent
 from chat.llm.demo import EXAMPLES
 from chat.models import Conversation, Inbox, Message
 from chat.runner import supervisor
@@ -124,16 +125,19 @@ def title_of(text: str) -> str:
 @require_safe
 def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Show a conversation as it is now."""
-    shown = own(request, pk)
-    context = {
-        "conversation": shown,
-        "form": MessageForm(initial={"key": uuid.uuid4()}),
-        "recent": Conversation.objects.filter(owner_id=request.user.pk).order_by("-updated")[:SIDEBAR_SIZE],
-        "seq": shown.seq,
-        "messages": page.timeline(shown.pk),
-        "notice": page.notice(shown),
-        "queue": page.queue(shown.pk),
-    }
+    with consistent():  # what is shown and the frame's number must be of the same moment
+        shown = own(request, pk)
+        context = {
+            "conversation": shown,
+            "seq": shown.seq,
+            "messages": page.timeline(shown.pk),
+            "notice": page.notice(shown),
+            "queue": page.queue(shown.pk),
+        }
+    context["form"] = MessageForm(initial={"key": uuid.uuid4()})
+    context["recent"] = Conversation.objects.filter(owner_id=request.user.pk).order_by("-updated")[
+        :SIDEBAR_SIZE
+    ]
     return render(request, "chat/conversation.html", context)
 
 
