@@ -1,6 +1,6 @@
 """What browser tests share: a person on a page, on a desk and on a phone."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -53,6 +53,12 @@ class Person:
         """Wait until the conversation is in a state."""
         expect(self.conversation).to_have_attribute("data-state", state)
 
+    def is_quiet(self, replies: int) -> None:
+        """Wait until so many replies are there and the agent has nothing more to do."""
+        expect(self.replies).to_have_count(replies)
+        expect(self.replies.last).not_to_have_attribute("data-state", "streaming")
+        self.becomes("idle")
+
     def text(self) -> str:
         """Return the words of the timeline, white space and ages of messages aside."""
         return self.page.evaluate(TIMELINE_TEXT)
@@ -64,6 +70,13 @@ TIMELINE_TEXT = """() => {
   for (const time of copy.querySelectorAll("time")) time.remove();
   return copy.textContent.replace(/\\s+/g, " ").trim();
 }"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The site with the demo model in a hurry."""
+    with Site(tmp_path_factory.mktemp("site"), DEMO_SPEED="3") as running:
+        yield running
 
 
 @pytest.fixture(params=SIZES)

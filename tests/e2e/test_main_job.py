@@ -43,13 +43,12 @@ def test_a_table_is_booked(person: Person) -> None:
 
 def test_a_counter_counts_without_the_model(person: Person) -> None:
     person.choose("A counter")
-    person.becomes("idle")
+    person.is_quiet(replies=1)
     panel = person.mounts.first
-    replies = person.replies.count()
     for number in (1, 2, 3):
         panel.get_by_role("button", name="+1").click()
         expect(panel).to_contain_text(re.compile(rf"Count\s*{number}\D"))
-    assert person.replies.count() == replies
+    person.is_quiet(replies=1)
 
 
 def test_a_table_grows_while_its_data_streams(person: Person) -> None:
@@ -61,7 +60,7 @@ def test_a_table_grows_while_its_data_streams(person: Person) -> None:
     while person.conversation.get_attribute("data-state") == "running":
         seen.add(rows.count())
     assert len(seen) > 2, seen
-    person.becomes("idle")
+    person.is_quiet(replies=1)
 
 
 def test_stop_in_the_middle_of_a_long_reply(person: Person) -> None:
@@ -77,10 +76,9 @@ def test_stop_in_the_middle_of_a_long_reply(person: Person) -> None:
 
 def test_a_mistake_is_repaired(person: Person) -> None:
     person.choose("A mistake, repaired")
-    expect(person.replies).to_have_count(2)
-    person.becomes("idle")
+    person.is_quiet(replies=2)
     expect(person.page.locator("details.run[data-state=failed]")).to_have_count(1)
-    expect(person.mounts.last).to_contain_text("sent")
+    expect(person.mounts.last).to_contain_text("Sent")
 
 
 def test_three_questions(person: Person) -> None:
@@ -98,20 +96,19 @@ def test_three_questions(person: Person) -> None:
         expect(person.mounts).to_have_count(count + 1)
     person.mounts.last.get_by_role("checkbox").first.check()
     person.mounts.last.get_by_role("button").click()
-    person.becomes("idle")
-    expect(person.replies).to_have_count(2)
+    person.is_quiet(replies=2)
 
 
 def test_a_to_do_list_stays(person: Person) -> None:
     person.choose("A to-do list")
-    person.becomes("idle")
+    person.is_quiet(replies=1)
     app = person.mounts.first
     for task in ("Milk", "Bread"):
         app.get_by_role("textbox").fill(task)
         app.get_by_role("textbox").press("Enter")
         expect(app).to_contain_text(task)
         expect(app.get_by_role("textbox")).to_have_value("")
-    assert person.replies.count() == 1
+    person.is_quiet(replies=1)
 
 
 def test_a_message_ends_a_wait(person: Person) -> None:
@@ -120,4 +117,4 @@ def test_a_message_ends_a_wait(person: Person) -> None:
     person.say("show me a counter instead")
     expect(person.mounts.first).to_have_attribute("data-state", "dismissed")
     expect(person.page.locator(".message[data-role=user]")).to_have_count(2)
-    person.becomes("idle")
+    person.is_quiet(replies=2)
