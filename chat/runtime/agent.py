@@ -153,7 +153,7 @@ class Agent:
         await self.interact()
 
     async def _callback(self, item: InboxItem) -> None:
-        if not self.programs.offers(item):
+        if not self.programs.answers.offers(item):
             self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
             return
         source, inputs = entry_callback(item.payload["callback"], callback_args(item))

@@ -8,7 +8,7 @@ from chat.runtime.limits import Limits
 from chat.runtime.records import InboxItem, Mount
 from chat.runtime.states import MountState
 from chat.runtime.store import Store
-from chat.ui.nodes import InvalidTree, Node, TreeLimits, callbacks, parse_tree, to_json
+from chat.ui.nodes import InvalidTree, Node, TreeLimits, callbacks, form_names, parse_tree, to_json
 
 
 class Board:
@@ -63,21 +63,40 @@ class Board:
             value = json.loads(tree_json)
         except (ValueError, RecursionError) as error:
             raise InvalidTree(f"The ui can't be read: {error}. Use plain values as props.") from error
+        return self.read(value)
+
+    def read(self, value: Any) -> Node:
+        """Return the tree in plain data; raises InvalidTree."""
         return parse_tree(value, self._trees)
 
     def update(self, name: str, tree: Node) -> None:
+        """Show another tree in a mount of the code."""
+        self.show(self.get(name), tree)
+
+    def show(self, mount: Mount, tree: Node) -> None:
         """Show another tree in a mount."""
-        mount = self.get(name)
         new = to_json(tree)
         if new != mount.tree or mount.error:
             mount.tree = new
             mount.error = ""
             self.store.touch(mount)
 
+    def ask(self, tree: Node, *, message_id: UUID, block_id: UUID | None) -> Mount:
+        """Add a card of the site's own, out of the code's reach; raises InvalidTree as `create` does."""
+        mount = self.create(tree, message_id=message_id, block_id=block_id)
+        conversation = self.store.conversation
+        cards = [*conversation.namespace.get("cards", []), mount.name]
+        conversation.namespace = {**conversation.namespace, "cards": cards}
+        return mount
+
+    def is_card(self, name: str) -> bool:
+        """Whether a mount is a card of the site's own, which code can neither change nor close nor await."""
+        return name in self.store.conversation.namespace.get("cards", [])
+
     def get(self, name: str) -> Mount:
-        """Return a mount; raises InvalidTree naming the known ones."""
-        if name not in self.mounts:
-            known = ", ".join(self.mounts) or "none yet"
+        """Return a mount of the code; raises InvalidTree naming the known ones."""
+        if name not in self.mounts or self.is_card(name):
+            known = ", ".join(filter(lambda known: not self.is_card(known), self.mounts)) or "none yet"
             raise InvalidTree(f"There is no mount {name!r} in this conversation. Known mounts: {known}.")
         return self.mounts[name]
 
@@ -99,12 +118,20 @@ class Board:
 
         Returns an empty string when the model has been told the same already.
         """
-        mount = self.get(name)
+        return f"The ui function of mount {name} failed: {error}" if self.warn(self.get(name), error) else ""
+
+    def warn(self, mount: Mount, error: str) -> bool:
+        """Show an error at a mount; returns whether it is new."""
         if mount.error == error:
-            return ""
+            return False
         mount.error = error
         self.store.touch(mount)
-        return f"The ui function of mount {name} failed: {error}"
+        return True
+
+    def needs_code(self, mount: Mount) -> bool:
+        """Whether there is code behind a mount: it changes by itself, or something can be pressed in it."""
+        tree = parse_tree(mount.tree, self._trees)
+        return mount.live or mount.keeps or bool(callbacks(tree) or form_names(tree))
 
     def has_callback(self, name: str, callback: str) -> bool:
         """Whether the mount's present tree offers this callback."""
@@ -115,7 +142,7 @@ class Board:
 
     def behind(self, where: str) -> Mount | None:
         """Return the mount of that name, or the one whose tree has that callback."""
-        if where in self.mounts:
+        if where in self.mounts and not self.is_card(where):
             return self.mounts[where]
         return next((mount for name, mount in self.mounts.items() if self.has_callback(name, where)), None)
 

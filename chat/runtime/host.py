@@ -1,13 +1,12 @@
 """The host calls of agent code: mounts, streamed data, timers, waits and skills."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
-from chat.runtime.approvals import approval_tree
+from chat.runtime.approvals import SkillInfo, approval_tree
 from chat.runtime.board import Board
 from chat.runtime.limits import Limits
 from chat.runtime.records import Mount, Statement, Wait
@@ -27,6 +26,10 @@ class Skills(Protocol):
 
     def needs_approval(self, name: str) -> bool:
         """Return whether a person decides about each call."""
+        ...
+
+    def describe(self, name: str) -> SkillInfo:
+        """Return what a person is told about it."""
         ...
 
     def changes_world(self, name: str) -> bool:
@@ -49,6 +52,8 @@ class RuntimeHost:
         self.pending: dict[int, Pending] = {}
         # Waits in which something runs now, by the code's names for them.
         self.resting: dict[str, Pending] = {}
+        # Of waits that code will come back to after a callback which waits itself.
+        self.deadlines: dict[str, datetime] = {}
         self.program: Statement | None = None
         self.place: tuple[UUID, UUID | None] | None = None  # message and block where new mounts go
         self._calls: dict[str, Callable[..., Answer]] = {
@@ -67,6 +72,7 @@ class RuntimeHost:
         self.place = (message_id, block_id)
         self.pending = {}
         self.resting = {}
+        self.deadlines = {}
 
     def printed(self, text: str) -> None:
         """Take what the program printed; it is cut at the limit, with a note."""
@@ -199,6 +205,7 @@ class RuntimeHost:
             resting.call = resting.wait.call = call
             self.pending[call] = resting
             return LATER
+        name = str(request["wait"])
         kind = WaitKind(request["kind"])
         mount = self.board.get(request["mount"]) if kind is WaitKind.FORM else None
         seconds = request.get("timeout") if mount else request.get("seconds")
@@ -207,10 +214,10 @@ class RuntimeHost:
             statement_id=self._running().id,
             call=call,
             kind=kind,
-            wait=str(request["wait"]),
+            wait=name,
             created=self.store.now(),
             mount_id=mount.id if mount else None,
-            deadline=self._deadline(seconds),
+            deadline=self.deadlines.pop(name, None) or self._deadline(seconds),
         )
         if mount:
             self._await_answer(mount)
@@ -231,18 +238,19 @@ class RuntimeHost:
         self, call: int, name: str, args: list[Any], kwargs: dict[str, Any], renders_json: str = ""
     ) -> Answer:
         self._take_renders(renders_json)
-        pending = self.pending[call] = Pending(call)
+        pending = Pending(call)
         if self.skills.needs_approval(name):
             self._ask_approval(pending, name, args, kwargs)
         else:
             self.run_skill(pending, name, args, kwargs)
+        self.pending[call] = pending
         return LATER
 
     def _ask_approval(self, pending: Pending, name: str, args: list[Any], kwargs: dict[str, Any]) -> None:
         assert self.place is not None
         message_id, block_id = self.place
-        tree = self.board.parse(json.dumps(approval_tree(name, args, kwargs)))
-        mount = self.board.create(tree, message_id=message_id, block_id=block_id)
+        tree = self.board.read(approval_tree(name, self.skills.describe(name), args, kwargs))
+        mount = self.board.ask(tree, message_id=message_id, block_id=block_id)
         pending.mount = mount.name
         pending.wait = Wait(
             conversation_id=self.store.conversation.id,

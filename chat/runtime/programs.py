@@ -6,20 +6,20 @@ suspended program that any process can go on with; it holds no worker.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from chat.runtime.approvals import approved
+from chat.runtime.answers import Answers
 from chat.runtime.board import Board
 from chat.runtime.host import RuntimeHost, Skills
 from chat.runtime.limits import Limits
 from chat.runtime.mailbox import Mailbox
-from chat.runtime.records import InboxItem, Mount, Statement, Wait
+from chat.runtime.records import Mount, Statement, Wait
 from chat.runtime.states import (
     ConversationState,
-    InboxKind,
     InboxState,
     MountState,
     ProgramKind,
@@ -28,8 +28,8 @@ from chat.runtime.states import (
     WaitState,
 )
 from chat.runtime.store import Store
-from chat.runtime.values import to_native
-from chat.runtime.waits import Pending, Reaction, event, occurrence, submitted
+from chat.runtime.values import to_json, to_native
+from chat.runtime.waits import Pending, Reaction
 from chat.runtime.workspace import NamespaceLost, Workspace
 from chat.sandbox.base import (
     CodeError,
@@ -38,6 +38,7 @@ from chat.sandbox.base import (
     Outcome,
     Raise,
     Sandbox,
+    SandboxError,
     Session,
     Settled,
     Suspended,
@@ -45,7 +46,10 @@ from chat.sandbox.base import (
 from chat.sandbox.prelude import entry_render
 from chat.ui.nodes import InvalidTree
 
-_GONE = Failed(CodeError("RuntimeError", "The code that waited here can't go on.", fatal=True))
+LOST = "The code behind this is lost: what was saved of it can't be used. Ask the agent to make it again."
+INTERRUPTED = (
+    "It was cut off by a restart of the server, and may or may not have taken effect. It was not repeated."
+)
 
 
 class Stopped(Exception):
@@ -54,6 +58,17 @@ class Stopped(Exception):
 
 class Parked(Exception):
     """Everything is saved and only a person or a later time can go on; the runner may leave."""
+
+
+def _gone() -> Outcome:
+    return Failed(CodeError("RuntimeError", "The code that waited here can't go on.", fatal=True))
+
+
+def _settled(answer: Settled) -> asyncio.Task[Settled]:
+    async def settle() -> Settled:
+        return answer
+
+    return asyncio.ensure_future(settle())
 
 
 class Programs:
@@ -71,8 +86,7 @@ class Programs:
         self.workspace = Workspace(store, sandbox, self.host)
         # The agent says no while the model's stream still comes in.
         self.may_park: Callable[[], bool] = lambda: True
-        self._dismissals = 0
-        self._saved_waits: set[UUID] = set()  # short sleeps never get a row
+        self.answers = Answers(store, mailbox, board, self.host, limits)
 
     # Running
 
@@ -87,7 +101,7 @@ class Programs:
     ) -> None:
         """Run a program to its end; its record says what came of it. Raises Stopped, Parked."""
         self.host.begin(program, *place)
-        self._dismissals = 0
+        self.answers.begin()
         session = await self._session(program)
         program.state = StatementState.RUNNING
         program.started = self.store.now()
@@ -102,14 +116,18 @@ class Programs:
     async def resume(self, program: Statement, waits: list[Wait], *, place: tuple[UUID, UUID | None]) -> None:
         """Go on with a program that was suspended, perhaps long ago and in another process."""
         self.host.begin(program, *place)
-        self._dismissals = 0
+        self.answers.begin()
         names = {mount.id: mount.name for mount in self.board.mounts.values()}
         for wait in waits:
             mount = names.get(wait.mount_id, "") if wait.mount_id else ""
             self.host.pending[wait.call] = Pending(wait.call, wait=wait, mount=mount)
-            self._saved_waits.add(wait.id)
+            self.answers.known(wait)
+            self.host.deadlines |= to_native(wait.arguments.get("outer", {}))
         session = await self._reopen()
-        outcome: Outcome = _GONE if session is None else Suspended(session.pending)
+        outcome: Outcome = _gone() if session is None else Suspended(session.pending)
+        for call in session.pending if session else ():
+            if call not in self.host.pending:  # a skill that was approved and ran when the process died
+                self.host.pending[call] = Pending(call, task=_settled(Raise("RuntimeError", INTERRUPTED)))
         await self.workspace.discard()  # until somebody answers
         await self._through_waits(program, outcome)
 
@@ -161,15 +179,18 @@ class Programs:
 
     def _lost(self, reason: str) -> None:
         for mount in self.board.mounts.values():
-            if mount.state is not MountState.SUBMITTED:
+            if mount.state is not MountState.SUBMITTED and self.board.needs_code(mount):
                 self.board.set_state(mount, MountState.CLOSED)
+                self.board.warn(mount, LOST)
         namespace = self.store.conversation.namespace
         self.store.conversation.namespace = {"mounts": namespace.get("mounts", 0)}
         self.store.touch(self.store.conversation)
+        self.store.snapshot(None, suspended=False)
+        self.store.snapshot(None, suspended=True)
         if self.host.program is not None:
             self.host.note(
-                f"All variables and functions of this conversation are lost ({reason}). "
-                "The namespace is fresh and the mounts are closed: define again what you need."
+                f"All variables and functions of this conversation are lost ({reason}). The namespace is "
+                "fresh, and the mounts that need code are closed: define again what you need."
             )
 
     # Waiting
@@ -179,15 +200,17 @@ class Programs:
         while isinstance(outcome, Suspended):
             self.host.rest(outcome.pending)
             calls = [self.host.pending[call] for call in sorted(outcome.pending)]
-            saved = saved or await self._suspend_if_long(program, calls)
-            reaction = await self._reaction(program, calls, saved)
+            try:
+                saved = saved or await self._suspend_if_long(program, calls)
+                reaction = await self._reaction(program, calls, saved)
+            except SandboxError as error:
+                outcome = Failed(CodeError("MemoryError", f"{error} Keep less in variables.", fatal=True))
+                break
             try:
                 session = await self.workspace.reopen_suspended()
             except NamespaceLost as lost:
                 self._lost(str(lost))
-                outcome = Failed(
-                    CodeError("RuntimeError", "The code that waited here can't go on.", fatal=True)
-                )
+                outcome = _gone()
                 break
             if saved:
                 await self._record_resumption(program, reaction)
@@ -206,7 +229,10 @@ class Programs:
             return None
 
     async def _resume(self, session: Session, reaction: Reaction, saved: bool) -> Outcome:
-        before = await session.dump() if reaction.inside and not saved else None
+        before = None
+        if reaction.inside and not saved:
+            with contextlib.suppress(SandboxError):  # too large: a killed callback takes all along
+                before = await session.dump()
         outcome = await self._unless_stopped(session.resume(reaction.answers))
         if not reaction.inside or not isinstance(outcome, Failed) or not outcome.error.fatal:
             return outcome
@@ -217,6 +243,8 @@ class Programs:
         if data is None:
             return outcome
         self.host.note(f"In a callback: {outcome.error.text()}")
+        if reaction.item is not None:
+            self.board.warn(self.board.mounts[reaction.item.payload["mount"]], outcome.error.text())
         session = await self.workspace.sandbox.open(self.host, data, suspended=True)
         self.workspace.session = session
         return Suspended(session.pending)
@@ -227,18 +255,26 @@ class Programs:
         if not waits or len(waits) < len(calls) or not any(self._is_long(wait) for wait in waits):
             return False
         await self.workspace.suspend()
+        self._leave_outer(waits[0])
         for wait in waits:
-            self._save_wait(wait)
-        for pending in self.host.resting.values():  # code did not come back to them
-            if pending.wait is not None:
-                self._close_wait(pending.wait, WaitState.ANSWERED)
-        self.host.resting = {}
+            self.answers.save(wait)
         program.state = StatementState.WAITING
         self.store.touch(program)
-        if any(wait.kind is not WaitKind.SLEEP for wait in waits):
-            self._set_state(ConversationState.WAITING)
+        self._set_state(ConversationState.WAITING)
         await self.store.flush()
         return True
+
+    def _leave_outer(self, inner: Wait) -> None:
+        """Close the waits in which a callback runs that waits itself; the code comes back to them later."""
+        for pending in self.host.resting.values():
+            if pending.wait is not None:
+                self.answers.close(pending.wait, WaitState.ANSWERED)
+                if pending.deadline is not None:
+                    self.host.deadlines[pending.wait.wait] = pending.deadline
+        self.host.resting = {}
+        if self.host.deadlines:
+            outer = {wait: to_json(deadline) for wait, deadline in self.host.deadlines.items()}
+            inner.arguments = {**inner.arguments, "outer": outer}
 
     def _is_long(self, wait: Wait) -> bool:
         if wait.kind is not WaitKind.SLEEP:
@@ -267,9 +303,9 @@ class Programs:
                 return await self._stop(program, calls)
             done = {p.call: p.task.result() for p in calls if p.task is not None and p.task.done()}
             if done:
-                return self._settled(done)
+                return self.answers.settled(done)
             waits = [pending for pending in calls if pending.wait is not None and pending.task is None]
-            if waits and (answer := self._expired(waits) or self._delivered(waits)):
+            if waits and (answer := self.answers.find(waits)):
                 return answer
             if waits and len(waits) == len(calls) and self.mailbox.leaving:
                 await self._park(program, calls, saved)
@@ -282,116 +318,20 @@ class Programs:
             await self.workspace.suspend()
             for pending in calls:
                 assert pending.wait is not None
-                self._save_wait(pending.wait)
+                self.answers.save(pending.wait)
             program.state = StatementState.WAITING
             self.store.touch(program)
+            self._set_state(ConversationState.WAITING)
             await self.store.flush()
         raise Parked
-
-    def _settled(self, answers: dict[int, Settled]) -> Reaction:
-        for call in answers:
-            self.host.pending.pop(call, None)
-        return Reaction(answers)
-
-    def _expired(self, waits: list[Pending]) -> Reaction | None:
-        now = self.store.now()
-        answers: dict[int, Settled] = {}
-        for pending in waits:
-            if pending.wait is not None and pending.deadline is not None and pending.deadline <= now:
-                self._close_wait(pending.wait, WaitState.EXPIRED)
-                asleep = pending.wait.kind is WaitKind.SLEEP
-                answers[pending.call] = event("value", v=None) if asleep else event("timeout")
-        return self._settled(answers) if answers else None
-
-    def _delivered(self, waits: list[Pending]) -> Reaction | None:
-        """Return the answer that the oldest fitting item gives; what does not fit stays in the mailbox."""
-        if self.mailbox.find(lambda item: item.kind is InboxKind.MESSAGE):
-            return self._dismiss(waits)
-        for item in list(self.mailbox.items.values()):
-            if item.kind is InboxKind.SUBMIT and (answer := self._submit(item, waits)) is not None:
-                return answer
-            if item.kind is InboxKind.CALLBACK:
-                if self.offers(item):
-                    return self._inside(item, waits[0])
-                self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
-        for timer in list(self.mailbox.ticks):
-            del self.mailbox.ticks[timer]
-            if timer in self.store.conversation.namespace.get("timers", {}):
-                return Reaction({waits[0].call: event("tick", id=timer)}, inside=True)
-        return None
-
-    def offers(self, item: InboxItem) -> bool:
-        """Whether the callback that an item asks for is in the tree that is shown now."""
-        return self.board.has_callback(item.payload["mount"], item.payload["callback"])
-
-    def _submit(self, item: InboxItem, waits: list[Pending]) -> Reaction | None:
-        mount = self.board.mounts.get(item.payload["mount"])
-        if mount is None or not self.board.takes(mount, item):
-            self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
-            return None
-        values = item.payload["values"]
-        pending = next((p for p in waits if p.mount == mount.name), None)
-        if pending is not None and pending.wait is not None:
-            self.board.answer(mount, values, item.user_id)
-            self.store.touch(self.mailbox.settle(item))
-            self._close_wait(pending.wait, WaitState.ANSWERED)
-            if pending.wait.kind is WaitKind.APPROVAL:
-                return self._decide(pending, values)
-            return self._settled({pending.call: submitted(values)})
-        if mount.keeps:
-            self.board.answer(mount, values, item.user_id)
-            return self._inside(item, waits[0])
-        return None  # code may still come to await it; else it starts a turn when the reply is done
-
-    def _decide(self, pending: Pending, values: dict[str, Any]) -> Reaction | None:
-        assert pending.wait is not None
-        wanted = pending.wait.arguments
-        name = wanted["skill"]
-        arguments = approved(values, to_native(wanted["args"]), to_native(wanted["kwargs"]))
-        if arguments is None:
-            refusal = Raise("PermissionError", f"The user refused the call of {name}().")
-            return self._settled({pending.call: refusal})
-        self.host.run_skill(pending, name, *arguments)
-        self.mailbox.changed.set()  # look again: this call is a running skill now
-        return None
-
-    def _dismiss(self, waits: list[Pending], text: str = "") -> Reaction:
-        self._dismissals += 1
-        item = self.mailbox.find(lambda item: item.kind is InboxKind.MESSAGE)
-        said = text or (item.payload["text"] if item else "")
-        for pending in waits:
-            if pending.wait is not None:
-                self._close_wait(pending.wait, WaitState.DISMISSED)
-            if pending.mount:
-                self.board.set_state(self.board.mounts[pending.mount], MountState.DISMISSED)
-        if self._dismissals > self.limits.dismissals:
-            ended = Raise("KeyboardInterrupt", "the code went on waiting and was ended")
-            return self._settled({pending.call: ended for pending in waits})
-        return self._settled({pending.call: event("dismissed", text=said) for pending in waits})
 
     async def _stop(self, program: Statement, calls: list[Pending]) -> Reaction:
         """End the program: code that only waits gets Dismissed once, to tidy up; else it is killed."""
         waits = [pending for pending in calls if pending.task is None]
-        if len(waits) == len(calls) and self._dismissals == 0:
-            return self._dismiss(waits, "The user pressed Stop.")
+        if len(waits) == len(calls) and self.answers.dismissals == 0:
+            return self.answers.dismiss(waits, "The user pressed Stop.")
         await self._kill(program)
         raise Stopped
-
-    def _inside(self, item: InboxItem, waiting: Pending) -> Reaction:
-        started = self.mailbox.settle(item, InboxState.STARTED)
-        answer = occurrence(item, item.payload["mount"])
-        return Reaction({waiting.call: answer}, item=started, inside=True)
-
-    def _close_wait(self, wait: Wait, state: WaitState) -> None:
-        wait.state = state
-        wait.settled = self.store.now()
-        if wait.id in self._saved_waits:
-            self._saved_waits.discard(wait.id)
-            self.store.touch(wait)
-
-    def _save_wait(self, wait: Wait) -> None:
-        self._saved_waits.add(wait.id)
-        self.store.add(wait)
 
     def _nearest(self, waits: list[Pending]) -> datetime | None:
         return min((p.deadline for p in waits if p.deadline is not None), default=None)
@@ -429,7 +369,7 @@ class Programs:
         program.finished = self.store.now()
         for wait in self.host.waiting():
             if wait.state is WaitState.OPEN:
-                self._close_wait(wait, WaitState.DISMISSED)
+                self.answers.close(wait, WaitState.DISMISSED)
         self.host.release()
         self.store.snapshot(None, suspended=True)
         self.store.touch(program)
@@ -459,7 +399,7 @@ class Programs:
             raise
 
     async def _kill_work(self, task: asyncio.Future[Outcome]) -> None:
-        if self._dismissals:  # it got Dismissed because of this Stop; let it tidy up, its time is limited
+        if self.answers.dismissals:  # it got Dismissed by this Stop; let it tidy up, its time is limited
             await asyncio.wait([task], timeout=self.limits.tidy_seconds)
             if task.done():
                 return

@@ -5,6 +5,7 @@ cut: it does not run again, and the model hears of it. A stream that broke off l
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from chat.runtime.agent import Agent
 from chat.runtime.records import Block, InboxItem, Message, Statement, Wait
@@ -17,6 +18,7 @@ from chat.runtime.states import (
     ProgramKind,
     Role,
     StatementState,
+    WaitState,
 )
 from chat.runtime.store import Store
 
@@ -44,9 +46,9 @@ async def recover(agent: Agent, store: Store, left: Unfinished) -> None:
         why = "" if left.message.finished else RESTARTED
         reply = _reply(store, left)
         agent.unreported += callbacks
-        await agent.go_on(reply, left.waits if waiting else [], why)
+        await agent.go_on(reply, _waits(left, waiting), why)
     elif waiting is not None:
-        await agent.resume_callback(waiting, left.waits)
+        await agent.resume_callback(waiting, _waits(left, waiting))
     elif callbacks:
         await agent.report(callbacks)
     elif _unanswered(agent.last):
@@ -60,12 +62,18 @@ def _waiting(left: Unfinished) -> Statement | None:
     return next((s for s in left.statements if s.id == program and s.state is StatementState.WAITING), None)
 
 
+def _waits(left: Unfinished, waiting: Statement | None) -> list[Wait]:
+    return [wait for wait in left.waits if waiting is not None and wait.statement_id == waiting.id]
+
+
 def _cut(store: Store, left: Unfinished, waiting: Statement | None) -> None:
     for item in left.started:
         item.state = InboxState.DONE
         store.touch(item)
         if waiting is not None:
-            waiting.notes = f"{waiting.notes}\nA callback was cut off by a restart of the server.".strip()
+            known = _known_calls([call for call in waiting.calls if call["state"] == "started"])
+            told = f"A callback was cut off by a restart of the server; it was not run again.{known}"
+            waiting.notes = f"{waiting.notes}\n{told}".strip()
             store.touch(waiting)
     for statement in left.statements:
         if statement is waiting or statement.state not in (StatementState.RUNNING, StatementState.WAITING):
@@ -74,16 +82,25 @@ def _cut(store: Store, left: Unfinished, waiting: Statement | None) -> None:
         statement.finished = store.now()
         statement.error = _what_is_known(statement)
         store.touch(statement)
+    for wait in left.waits:  # of programs that can't go on: nobody must look for their ends any more
+        if waiting is None or wait.statement_id != waiting.id:
+            wait.state = WaitState.DISMISSED
+            wait.settled = store.now()
+            store.touch(wait)
 
 
 def _what_is_known(statement: Statement) -> str:
     what = "statement" if statement.kind is ProgramKind.STATEMENT else "callback"
-    calls = ", ".join(f"{call['name']}() {call['state']}" for call in statement.calls)
-    known = f" Skills it had called: {calls}." if calls else " It had called no skills."
+    known = _known_calls(statement.calls) or " It had called no skills."
     return (
         f"This {what} was cut off in the middle by a restart of the server. It was not run again, and its "
         f"changes to variables are undone.{known}"
     )
+
+
+def _known_calls(calls: list[dict[str, Any]]) -> str:
+    told = ", ".join(f"{call['name']}() {call['state']}" for call in calls)
+    return f" Skills it had called: {told}." if told else ""
 
 
 def _reply(store: Store, left: Unfinished) -> Reply:

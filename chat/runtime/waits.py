@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from chat.runtime.records import InboxItem, Wait
-from chat.runtime.states import InboxKind
+from chat.runtime.states import InboxKind, WaitState
 from chat.runtime.values import to_native
 from chat.sandbox.base import Settled, Value
 
@@ -20,6 +20,11 @@ class Pending:
     wait: Wait | None = None
     mount: str = ""
     task: asyncio.Task[Settled] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether somebody or something may still answer it."""
+        return self.task is None and self.wait is not None and self.wait.state is WaitState.OPEN
 
     @property
     def deadline(self) -> datetime | None:

@@ -1,7 +1,7 @@
 """The sandbox session of a conversation: opened to run code, saved after each step, given back when idle."""
 
 from chat.runtime.store import Store
-from chat.sandbox.base import Host, Sandbox, Session, SnapshotError, SnapshotTooLarge
+from chat.sandbox.base import Host, Sandbox, SandboxError, Session, SnapshotError
 
 
 class NamespaceLost(Exception):
@@ -47,16 +47,18 @@ class Workspace:
         assert self.session is not None
         try:
             self.store.snapshot(await self.session.dump(), suspended=False)
-        except SnapshotTooLarge as error:
+        except SandboxError as error:  # too large, or no memory left to write it down
             await self.discard()
             return f"{error} The changes of this statement are undone. Keep less in variables."
         return ""
 
     async def suspend(self) -> None:
-        """Save the suspended program with the next flush and give the worker back."""
+        """Save the suspended program with the next flush and give the worker back; raises SandboxError."""
         assert self.session is not None
-        self.store.snapshot(await self.session.dump(), suspended=True)
-        await self.discard()
+        try:
+            self.store.snapshot(await self.session.dump(), suspended=True)
+        finally:
+            await self.discard()
 
     async def discard(self) -> None:
         """Give the worker back; what was not saved is gone."""

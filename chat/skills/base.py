@@ -105,6 +105,11 @@ class Skill:
         return f"{self.name}{_signature(self.function)}"
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of its parameters in order, without the context."""
+        return tuple(inspect.signature(self.function).parameters)[1:]
+
+    @property
     def stub(self) -> str:
         """One line for a type checker; it may need `import datetime` and `from typing import Any`."""
         return f"async def {self.signature}: ..."

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from chat.llm.base import Finished, FinishReason, ModelMessage, Piece, TextPiece
 from chat.runtime.agent import Agent
+from chat.runtime.approvals import SkillInfo
 from chat.runtime.limits import Limits
 from chat.runtime.mailbox import Mailbox
 from chat.runtime.programs import Parked
@@ -16,6 +17,7 @@ from chat.runtime.records import Block, Conversation, InboxItem, Message, Mount,
 from chat.runtime.recovery import Unfinished, recover
 from chat.runtime.states import BlockKind, InboxKind, MessageState, Role, StatementState, WaitState
 from chat.sandbox.base import Prelude, Raise, Settled, Value
+from chat.sandbox.limits import SandboxLimits
 from chat.sandbox.monty import MontySandbox
 from chat.skills import SKILLS
 from chat.ui.components import CATALOGUE
@@ -24,7 +26,7 @@ from chat.ui.signatures import spec, stub
 LONG = 30.0  # seconds after which a test gives up waiting
 
 
-def make_sandbox() -> MontySandbox:
+def make_sandbox(limits: SandboxLimits | None = None) -> MontySandbox:
     """Return the sandbox as the site has it."""
     return MontySandbox(
         Prelude(
@@ -32,7 +34,8 @@ def make_sandbox() -> MontySandbox:
             stubs=tuple(stub(component) for component in CATALOGUE.values()),
             skills={name: skill.stub for name, skill in SKILLS.items()}
             | {"now": "async def now() -> str: ..."},
-        )
+        ),
+        limits,
     )
 
 
@@ -44,7 +47,6 @@ class MemoryStore:
         self.records: dict[int, Record] = {}
         self.snapshots: dict[bool, bytes] = {}
         self.flushes = 0
-        self.flushed = asyncio.Condition()
         self.before_flush: Callable[[], None] = lambda: None
 
     def now(self) -> datetime:
@@ -76,8 +78,6 @@ class MemoryStore:
     async def flush(self) -> None:
         self.before_flush()
         self.flushes += 1
-        async with self.flushed:
-            self.flushed.notify_all()
 
     def all[R](self, kind: type[R]) -> list[R]:
         return [record for record in self.records.values() if isinstance(record, kind)]
@@ -149,22 +149,30 @@ class FakelessSkills:
 
     def __init__(self) -> None:
         self.done: list[Any] = []
+        self.options: list[dict[str, Any]] = []
+        self.hang = False
         self.gate: asyncio.Event | None = None
         self.approval: set[str] = set()
 
     def needs_approval(self, name: str) -> bool:
         return name in self.approval
 
+    def describe(self, name: str) -> SkillInfo:
+        return SkillInfo("Remember a value.", ("key", "value"))
+
     def changes_world(self, name: str) -> bool:
         return name == "memory_set"
 
     async def run(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Settled:
+        if self.hang:
+            await asyncio.Event().wait()
         if self.gate is not None:
             await self.gate.wait()
         if name == "now":
             return Value("2026-01-31T12:00:00")
         if name == "memory_set":
             self.done.append(args)
+            self.options.append(kwargs)
             return Value(None)
         return Raise("RuntimeError", f"no skill {name}")
 
@@ -206,8 +214,8 @@ class Talk:
     def say(self, text: str = "hello") -> InboxItem:
         return self.put(InboxKind.MESSAGE, text=text)
 
-    def submit(self, mount: str, **values: Any) -> InboxItem:
-        return self.put(InboxKind.SUBMIT, mount=mount, form="", values=values)
+    def submit(self, mount: str, /, form: str = "", **values: Any) -> InboxItem:
+        return self.put(InboxKind.SUBMIT, mount=mount, form=form, values=values)
 
     def click(self, label: str, mount: Mount | None = None) -> InboxItem:
         mount = mount or self.store.mounts[-1]
@@ -254,6 +262,13 @@ class Talk:
                 return True
         return False
 
+    async def crash_in(self, happened: Callable[[], bool], *items: InboxItem) -> None:
+        """Go on with items, and die once something is so."""
+        work = asyncio.create_task(self.recovered(*items))
+        await self.until(happened)
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+
     def left(self) -> Unfinished:
         streaming = [m for m in self.store.messages if m.state is MessageState.STREAMING]
         message = streaming[-1] if streaming else None
@@ -268,9 +283,10 @@ class Talk:
         return Unfinished(message, blocks, statements, waits, [], suspended=True in self.store.snapshots)
 
     async def until(self, happened: Callable[[], bool]) -> None:
-        """Wait until something is so; looks after each flush."""
-        async with asyncio.timeout(LONG), self.store.flushed:
-            await self.store.flushed.wait_for(happened)
+        """Wait until something is so; not all that happens is followed by a flush, so it looks often."""
+        async with asyncio.timeout(LONG):
+            while not happened():  # noqa: ASYNC110
+                await asyncio.sleep(0.005)
 
     # What there is
 
@@ -297,6 +313,11 @@ class Talk:
     def text(self, mount: Mount | None = None) -> str:
         """All texts of a mount's tree."""
         return " ".join(texts((mount or self.store.mounts[-1]).tree))
+
+
+def run(code: str, after: str = "") -> str:
+    """Return a reply with a run block."""
+    return f"Text before.\n\n```python agent.run\n{code.strip()}\n```\n{after}"
 
 
 def find(tree: dict[str, Any], wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:

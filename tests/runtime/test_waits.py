@@ -6,13 +6,7 @@ from chat.runtime.limits import Limits
 from chat.runtime.records import Statement, Wait
 from chat.runtime.states import InboxKind, InboxState, MountState, StatementState, WaitState
 from chat.sandbox.monty import MontySandbox
-from tests.runtime.harness import Talk
-
-
-def run(code: str, after: str = "") -> str:
-    """Return a reply with a run block."""
-    return f"Text before.\n\n```python agent.run\n{code.strip()}\n```\n{after}"
-
+from tests.runtime.harness import Talk, run
 
 FORM = 'form = mount(Card(TextField("name"), SubmitButton("Go")))\n'
 COUNTER = """
@@ -162,28 +156,6 @@ async def test_a_poll_sees_what_buttons_change(sandbox: MontySandbox) -> None:
         await talk.until(lambda item=item: item.state is InboxState.DONE)
     await work
     assert talk.feedback == ["enough"]
-
-
-async def test_approval(sandbox: MontySandbox) -> None:
-    talk = Talk(sandbox, run('await memory_set("colour", "red")\nprint("kept")'))
-    talk.skills.approval = {"memory_set"}
-    talk.say()
-    assert await talk.work()
-    assert talk.skills.done == []
-    answer = {"decision": "approve", "argument:argument 1": "colour", "argument:argument 2": "blue"}
-    await talk.recovered(talk.submit("m1", **answer))
-    assert talk.skills.done == [["colour", "blue"]]
-    assert talk.feedback == ["kept"]
-
-
-async def test_refusal(sandbox: MontySandbox) -> None:
-    talk = Talk(sandbox, run('await memory_set("colour", "red")\nprint("kept")'))
-    talk.skills.approval = {"memory_set"}
-    talk.say()
-    await talk.work()
-    await talk.recovered(talk.submit("m1", decision="refuse"))
-    assert talk.skills.done == []
-    assert "refused" in talk.feedback[0]
 
 
 async def test_stop_while_code_waits(sandbox: MontySandbox) -> None:
