@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from chat.ui.identity import Path, item_ids, segments
+from chat.ui.identity import BY_CONTENT, Path, item_ids, segments
 from chat.ui.nodes import Node
 from chat.ui.props import PropType
 from chat.ui.sequences import Edit, apply_edits, sequence_edits
@@ -63,8 +63,7 @@ def diff(old: Node, new: Node) -> list[Change]:
 
 
 def _diff(old: Node, new: Node, path: Path, changes: list[Change]) -> None:
-    if old.props != new.props or _types_differ(old.props, new.props):
-        _diff_props(old, new, path, changes)
+    _diff_props(old, new, path, changes)
     if old.children is new.children:
         return
     old_children = dict(zip(segments(old.children), old.children, strict=True))
@@ -104,12 +103,12 @@ def _diff_props(old: Node, new: Node, path: Path, changes: list[Change]) -> None
     lists: list[EditItems] = []
     for name, value in new.props.items():
         before = old.props.get(name)
-        if name in old.props and same(before, value):
+        if before is value and name in old.props:
             continue
         prop = new.component.prop(name)
         if prop and prop.type in LIST_TYPES and isinstance(before, list) and isinstance(value, list):
             lists.append(_edit_items(old, new, path, name))
-        else:
+        elif name not in old.props or not same(before, value):
             changed[name] = value
     unset = tuple(name for name in old.props if name not in new.props)
     # Items first: their identities depend on the other props as they were.
@@ -120,10 +119,13 @@ def _diff_props(old: Node, new: Node, path: Path, changes: list[Change]) -> None
 
 def _edit_items(old: Node, new: Node, path: Path, prop: str) -> EditItems:
     before, after = old.props[prop], new.props[prop]
+    old_ids, new_ids = item_ids(old, prop), item_ids(new, prop)
+    # Identities made of content say that it is the same; comparing it once more would be most of the work.
+    by_content = any(ident.startswith(BY_CONTENT) for ident in (*old_ids[:1], *new_ids[:1]))
     edits = sequence_edits(
-        list(zip(item_ids(old, before), before, strict=True)),
-        list(zip(item_ids(new, after), after, strict=True)),
-        same=same,
+        list(zip(old_ids, before, strict=True)),
+        list(zip(new_ids, after, strict=True)),
+        same=(lambda one, other: True) if by_content else same,
     )
     return EditItems(path, prop, tuple(edits))
 
@@ -151,7 +153,7 @@ def _apply(old: Node, node: Node, change: Change, path: Path) -> Node:
             return replace(node, props={**kept, **props})
         case EditItems(_, prop, edits):
             before = node.props[prop]
-            items = apply_edits(list(zip(item_ids(node, before), before, strict=True)), edits)
+            items = apply_edits(list(zip(item_ids(node, prop), before, strict=True)), edits)
             return replace(node, props={**node.props, prop: [item for _, item in items]})
         case EditChildren(_, edits):
             named = list(zip(segments(node.children), node.children, strict=True))

@@ -185,7 +185,7 @@ def _changed(node: Node, raw: Any) -> Any:
 
 def _row(node: Node, raw: Any) -> Any:
     rows = node.get("rows") or []
-    for ident, row in zip(item_ids(node, rows), rows, strict=True):
+    for ident, row in zip(item_ids(node, "rows"), rows, strict=True):
         if ident == raw:
             return _plain(row)
     raise ValidationError("That row is not there any more.")

@@ -9,9 +9,11 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any, Final
 
-from chat.ui.nodes import Node, form_name, nodes_in
+from chat.ui.nodes import Node, form_name
 
 ROW_KEYS: Final = ("key", "id")  # the column that identifies rows, when every row has its own
+
+BY_CONTENT: Final = "h-"  # starts the identity of a row that has no other
 
 Path = tuple[str, ...]
 
@@ -52,18 +54,25 @@ def _unique(names: Iterable[str]) -> list[str]:
     return result
 
 
-def item_ids(node: Node, items: list[Any]) -> list[str]:
+def item_ids(node: Node, prop: str) -> list[str]:
     """Return the identity of each row or item of a node's list prop.
 
     The `key` or `id` of the rows when they have one each; the position when something in them can have the
     focus; else what they hold, so that a row that moved or lost its neighbour stays the same row.
     """
+    if prop not in node.known:
+        node.known[prop] = _item_ids(node, node.get(prop) or [])
+    ids: list[str] = node.known[prop]
+    return ids
+
+
+def _item_ids(node: Node, items: list[Any]) -> list[str]:
     by_key = _by_key(items)
     if by_key is not None:
         return by_key
     if node.props.get("on_row") or any(nodes_are_in(item) for item in items):
         return [f"i-{index}" for index in range(len(items))]
-    return _unique(f"h-{_digest(item)}" for item in items)
+    return _unique(f"{BY_CONTENT}{_digest(item)}" for item in items)
 
 
 def _by_key(items: list[Any]) -> list[str] | None:
@@ -82,7 +91,11 @@ def _all_different(names: Iterable[str]) -> list[str] | None:
 
 def nodes_are_in(item: Any) -> bool:
     """Tell whether a row, item or cell holds a node."""
-    return isinstance(item, list | dict | Node) and any(True for _ in nodes_in(item))
+    if isinstance(item, Node):
+        return True
+    values = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    # Cells are looked at for every frame of a long table, so plain ones must cost little.
+    return any(nodes_are_in(value) for value in values if isinstance(value, Node | list | dict))
 
 
 def _digest(item: Any) -> str:

@@ -45,6 +45,8 @@ class Node:
     key: str | None = None
     props: Mapping[str, Any] = field(default_factory=dict)
     children: tuple["Node", ...] = ()
+    # What was found out about it, such as the identities of its rows: each update asks for them again.
+    known: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def component(self) -> Component:
@@ -136,6 +138,8 @@ class _Parser:
             )
         if isinstance(value, str):
             self.characters += len(value)
+            if value.isascii() and "\0" not in value:
+                return value
             # A lone surrogate cannot be sent, NUL cannot be stored.
             return value.encode(errors="replace").decode().replace("\0", "\ufffd")
         if isinstance(value, float) and value - value != 0:

@@ -74,7 +74,7 @@ class TableRows:
             "{}",
             (
                 (self.row(ident, row, hidden=index >= first),)
-                for index, (ident, row) in enumerate(zip(item_ids(self.node, rows), rows, strict=True))
+                for index, (ident, row) in enumerate(zip(item_ids(self.node, "rows"), rows, strict=True))
             ),
         )
 
@@ -119,7 +119,7 @@ def _list(renderer: "Renderer", node: Node, place: "Place", shell: bool) -> dict
     found = node.get("items") or []
     parts = [
         (item_html(renderer, node, place, ident, item),)
-        for ident, item in zip(item_ids(node, found), found, strict=True)
+        for ident, item in zip(item_ids(node, "items"), found, strict=True)
     ]
     return {
         "items": SafeString() if shell else format_html_join("", "{}", parts),

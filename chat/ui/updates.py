@@ -108,7 +108,7 @@ class Updates:
                 return [Fragment(ident, MORPH, self.renderer.render(node, place, shell=shell))]
             case EditItems(path, prop, edits):
                 items = node.props[prop]
-                found = dict(zip(item_ids(node, items), items, strict=True))
+                found = dict(zip(item_ids(node, prop), items, strict=True))
                 if node.name in TABLES:
                     draw: Callable[[str], SafeString] = _rows(TableRows.of(self.renderer, node, place), found)
                 else:
