@@ -237,6 +237,8 @@ def test_rename_on_the_page(user_client: Client, conversation: Conversation) -> 
     address = reverse("rename", args=[conversation.pk])
     head = text_of(user_client.post(address, {"title": "<b>Dinner</b>"}, headers=HTMX))
     assert '<h1 id="title">&lt;b&gt;Dinner&lt;/b&gt;</h1>' in head
+    assert "<title>&lt;b&gt;Dinner&lt;/b&gt; · Agent</title>" in head
+    assert f'hx-target="#recent-{conversation.pk}"' in head
 
 
 def test_rename_without_scripts(user_client: Client, conversation: Conversation) -> None:
@@ -262,7 +264,7 @@ def test_renaming_leaves_what_the_runner_writes(user_client: Client, conversatio
 
 
 @pytest.mark.parametrize("name", ["rename", "delete"])
-@pytest.mark.parametrize(("place", "start"), [("list", "<li"), ("page", "<div")])
+@pytest.mark.parametrize(("place", "start"), [("list", "<li"), ("page", "<title")])
 def test_cancel_changes_nothing(
     user_client: Client, conversation: Conversation, name: str, place: str, start: str
 ) -> None:

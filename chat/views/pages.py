@@ -187,5 +187,5 @@ def place_of(request: HttpRequest) -> str:
 
 def shown_in(request: HttpRequest, place: str, conversation: Conversation, focus: str) -> HttpResponse:
     """Return a conversation's entry in the list, or the head of its page, with the focus back on a link."""
-    template = "chat/_conversation_item.html" if place == "list" else "chat/_head.html"
+    template = "chat/_conversation_item.html" if place == "list" else "chat/_renamed.html"
     return render(request, template, {"conversation": conversation, "focus": focus})

@@ -124,6 +124,8 @@ def test_rename_and_delete_on_the_page(at_desk: Person) -> None:
     page.get_by_label("Title").fill("Clicks")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Clicks")
+    expect(page).to_have_title("Clicks · Agent")
+    expect(page.locator(".sidebar [aria-current]")).to_have_text("Clicks")
     page.get_by_role("link", name="Delete this conversation").click()
     page.get_by_role("button", name="Delete").click()
     expect(page).to_have_url(f"{at_desk.site.url}/")
