@@ -11,15 +11,15 @@ The names inside call these host functions, answered at once unless it says "lat
     _every(timer, seconds)                 call `entry_tick` as often, while somebody looks
     _stop_timer(timer)
     _report(where, type, message)          a callback failed while code waits
-    _wait(request, renders)                later: a form, {"kind": "form", "mount", "timeout", "wait"}, or a time,
+    _wait(request, renders)                later: {"kind": "form", "mount", "timeout", "wait"} or
                                            {"kind": "sleep", "seconds", "wait"}
     _skill(name, args, kwargs, renders)    later: the skill's result
 
-`renders` is what `entry_renders` gives. `_wait` is answered with an event: {"t": "value", "v"}, {"t": "timeout"}
-or {"t": "dismissed", "text"} end the wait; {"t": "callback", "id", "args"}, {"t": "submit", "mount", "values"}
-and {"t": "tick", "id"} call a function of the agent, after which the same wait (the same "wait" number) is asked
-for again, with "again": True. A wait that is not asked for again before the program's next stop is over: a
-callback has ended it, as a click ends `choose`.
+`renders` is what `entry_renders` gives. `_wait` is answered with an event. {"t": "value", "v"}, {"t": "timeout"}
+and {"t": "dismissed", "text"} end the wait. {"t": "callback", "id", "args"}, {"t": "tick", "id"} and
+{"t": "submit", "mount", "values"} call a function of the agent, after which the same wait (the same "wait"
+number) is asked for again, with "again": True. A wait that is not asked for again before the program's next
+stop is over: a callback has ended it, as a click ends `choose`.
 """
 
 import json

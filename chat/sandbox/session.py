@@ -192,6 +192,9 @@ class MontySession:
         try:
             state = self._at.dump() if self._at is not None else await self._worker.dump()
         except MontyError as error:
+            await self.close()
+            if MEMORY_LIMIT.search(str(error)) or LOST.search(str(error)):
+                raise SnapshotTooLarge("The code's variables take too much memory to be saved.") from error
             raise SandboxError(f"The session can't be saved: {error}.") from error
         data = pack(self._notes, state)
         if len(data) > self._limits.snapshot_bytes:
@@ -257,10 +260,11 @@ class MontySession:
         return Failed(told(error, self._notes.places, self._statement, fatal=fatal))
 
     async def _has_room(self) -> bool:
-        """Whether the namespace, after an error about memory, leaves enough for the next statement."""
+        """Whether the namespace, after an error about memory, leaves enough to be saved and for the next statement."""
         self._notes.feeds += 1
         try:
             await self._worker.feed_run(NOTHING)
+            await self._worker.dump()
         except MontyError:
             return False
         return True

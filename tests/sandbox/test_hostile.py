@@ -46,7 +46,7 @@ PROGRAMS = {
     "huge sum": Hostile("sum(range(10**11))", "TimeoutError", "time limit", fatal=True),
     "huge list": Hostile("x = [0] * 10**10", "MemoryError", "memory limit"),
     "huge range": Hostile("x = list(range(10**9))", "MemoryError", "memory limit"),
-    "doubling text": Hostile("x = 'a'\nwhile True: x += x", "MemoryError", "memory limit"),
+    "doubling text": Hostile("x = 'a'\nwhile True: x += x", "MemoryError", "memory limit", fatal=True),
     "growing list": Hostile(
         "x = []\nwhile True: x.append('y' * 1000)", "MemoryError", "memory limit", fatal=True
     ),
@@ -79,11 +79,17 @@ PROGRAMS = {
     ),
     "tree in itself": Hostile("n = Stack(Text('x'))\nn.n.append(n)\nmount(n)", "ValueError", "contains itself"),
     "value in itself": Hostile("x = []\nx.append(x)\nmount(Json(x))", "ValueError", "contains itself"),
+    "huge number on the page": Hostile("mount(Json([10 ** 5000]))", "ValueError", "more than 300 digits"),
     "dict in itself": Hostile("x = {}\nx['x'] = x\nmount(Table([x]))", "ValueError", "contains itself"),
     "list of children in itself": Hostile("x = []\nx.append(x)\nmount(Stack(x))", "RecursionError", "recursion"),
-    "value in itself to a skill": Hostile("x = []\nx.append(x)\nawait memory_set('x', x)", "", ""),
+    "value in itself to a skill": Hostile(
+        "x = []\nx.append(x)\nawait memory_set('x', x)", "ValueError", "contains itself"
+    ),
+    "value in itself among others to a skill": Hostile(
+        "x = [datetime.date(2026, 1, 1)]\nx.append({'x': x})\nawait memory_set('x', x)", "ValueError", "contains itself"
+    ),
     "deep value to a skill": Hostile(
-        "x = 1\nfor _ in range(10**5): x = [x]\nawait memory_set('x', x)", "TypeError", "levels deep"
+        "x = 1\nfor _ in range(10**5): x = [x]\nawait memory_set('x', x)", "ValueError", "nested so deep"
     ),
     "large value to a skill": Hostile(
         "await memory_set('x', 'y' * 10_000_000)", "TypeError", "larger than 1000000 bytes"
@@ -126,7 +132,7 @@ QUIET = {
     "catastrophic words": "import re\nre.match(r'^(\\w+\\s?)*$', 'word ' * 30 + '!')",
     "broken characters": "mount(Text('\\ud800 \\x00'))\nprint('\\ud800')",
     "numbers that are none": "mount(Json([float('nan'), float('inf'), -float('inf')]))",
-    "huge number on the page": "mount(Json(10 ** 400))\nmount(Text(10 ** 400))\nmount(Metric('n', 2 ** 100))",
+    "large numbers on the page": "mount(Json(10 ** 200))\nmount(Text(10 ** 400))\nmount(Metric('n', 2 ** 100))",
     "data that looks like nodes": "mount(Json({'$n': {'c': 'Card'}, '$d': {'$date': 'x'}}))",
 }
 
