@@ -15,11 +15,11 @@ The names inside call these host functions, answered at once unless it says "lat
                                            {"kind": "sleep", "seconds", "wait"}
     _skill(name, args, kwargs, renders)    later: the skill's result
 
-`renders` is what `entry_renders` gives. `_wait` is answered with an event. {"t": "value", "v"}, {"t": "timeout"}
-and {"t": "dismissed", "text"} end the wait. {"t": "callback", "id", "args"}, {"t": "tick", "id"} and
-{"t": "submit", "mount", "values"} call a function of the agent, after which the same wait (the same "wait"
-number) is asked for again, with "again": True. A wait that is not asked for again before the program's next
-stop is over: a callback has ended it, as a click ends `choose`.
+`renders` is what `entry_renders` gives. `_wait` is answered with an event. {"t": "value", "v"},
+{"t": "timeout"} and {"t": "dismissed", "text"} end the wait. {"t": "callback", "id", "args"},
+{"t": "submit", "mount", "values"} and {"t": "tick", "id"} call a function of the agent, after which the same
+wait (the same "wait" number) is asked for again, with "again": True. A wait that is not asked for again before
+the program's next stop is over: a callback has ended it, as a click ends `choose`.
 """
 
 import json
@@ -100,6 +100,11 @@ def entry_submit(mount: str, values: Mapping[str, Any]) -> Program:
 def entry_tick(timer: str) -> Program:
     """Calls a timer's function: "done", or "gone" when it was stopped."""
     return 'await _entries["callback"](_in)', {"_in": {"t": "tick", "id": timer}}
+
+
+def entry_redraw() -> Program:
+    """Forgets which trees were sent: the next renders return them all."""
+    return 'await _entries["callback"](_in)', {"_in": {"t": "redraw"}}
 
 
 def entry_stream(target: str, text: str, complete: bool) -> Program:

@@ -260,7 +260,7 @@ class MontySession:
         return Failed(told(error, self._notes.places, self._statement, fatal=fatal))
 
     async def _has_room(self) -> bool:
-        """Whether the namespace, after an error about memory, leaves enough to be saved and for the next statement."""
+        """Whether the namespace, after an error about memory, can be saved and go on."""
         self._notes.feeds += 1
         try:
             await self._worker.feed_run(NOTHING)

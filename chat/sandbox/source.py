@@ -98,10 +98,14 @@ def prepare(source: str) -> Prepared:
     mentioned = [
         name for name in dict.fromkeys(_names(tree)) if name in modules.AMBIENT and name not in rewriter.bound
     ]
-    out = text
+    return Prepared(edited(text, edits), tree, tuple(dict.fromkeys(rewriter.modules)), tuple(mentioned))
+
+
+def edited(text: bytes, edits: list[tuple[int, int, str]]) -> str:
+    """Return the text with the ranges replaced; none of them overlap."""
     for start, end, new in sorted(edits, reverse=True):
-        out = out[:start] + new.encode() + out[end:]
-    return Prepared(out.decode(), tree, tuple(dict.fromkeys(rewriter.modules)), tuple(mentioned))
+        text = text[:start] + new.encode() + text[end:]
+    return text.decode()
 
 
 def shown(line: str) -> str:
@@ -122,6 +126,7 @@ class _Rewriter(ast.NodeVisitor):
         self.edits = edits
         self.modules: list[str] = []
         self.bound: set[str] = set()
+        self.done: set[ast.expr] = set()
 
     def span(self, node: ast.stmt | ast.expr) -> tuple[int, int]:
         start = self.starts[node.lineno - 1] + node.col_offset
@@ -172,24 +177,24 @@ class _Rewriter(ast.NodeVisitor):
     def visit_Delete(self, node: ast.Delete) -> None:
         parts = []
         for target in node.targets:
-            if not isinstance(target, ast.Subscript) or self.touched(target):
+            if not isinstance(target, ast.Subscript):
                 return
             where = target.slice
             if isinstance(where, ast.Slice):
-                ends = [
-                    self.segment(end) if end else "None" for end in (where.lower, where.upper, where.step)
-                ]
+                ends = [self.said(end) if end else "None" for end in (where.lower, where.upper, where.step)]
                 key = f"slice({', '.join(ends)})"
             else:
-                key = self.segment(where)
-            parts.append(f"_delete({self.segment(target.value)}, ({key}))")
+                key = self.said(where)
+            parts.append(f"_delete({self.said(target.value)}, ({key}))")
         self.replace(node, "; ".join(parts))
 
-    def touched(self, node: ast.expr) -> bool:
-        """Whether something inside would be rewritten as well; two edits in one place would garble it."""
+    def said(self, node: ast.expr) -> str:
+        """Return an expression in the interpreter's words."""
         inner = _Rewriter(self.text, self.starts, [])
-        inner.generic_visit(node)
-        return bool(inner.edits)
+        inner.visit(node)
+        start, end = self.span(node)
+        edits = [(first - start, last - start, new) for first, last, new in inner.edits]
+        return edited(self.text[start:end], edits)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         base = node.bases[0] if len(node.bases) == 1 and not node.keywords else None
@@ -218,6 +223,10 @@ class _Rewriter(ast.NodeVisitor):
 
     def method(self, node: ast.expr) -> None:
         """A method of a built-in is no value here; where it is used as one, make a function of it."""
-        if isinstance(node, ast.Attribute) and node.attr in METHODS and not self.touched(node):
-            start, end = self.span(node)
-            self.edits.append((start, end, f"_method({self.segment(node.value)}, {node.attr!r})"))
+        if isinstance(node, ast.Attribute) and node.attr in METHODS:
+            self.done.add(node)
+            self.edits.append((*self.span(node), f"_method({self.said(node.value)}, {node.attr!r})"))
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if node not in self.done:
+            self.generic_visit(node)
