@@ -18,8 +18,8 @@ The names inside call these host functions, answered at once unless it says "lat
 `renders` is what `entry_renders` gives. `_wait` is answered with an event. {"t": "value", "v"},
 {"t": "timeout"} and {"t": "dismissed", "text"} end the wait. {"t": "callback", "id", "args"},
 {"t": "submit", "mount", "values"} and {"t": "tick", "id"} call a function of the agent, after which the same
-wait (the same "wait" number) is asked for again, with "again": True. A wait that is not asked for again before
-the program's next stop is over: a callback has ended it, as a click ends `choose`.
+wait (the same "wait" number) is asked for again, with "again": True. A wait that is not asked for again
+before the program's next stop is over: a callback has ended it, as a click ends `choose`.
 """
 
 import json

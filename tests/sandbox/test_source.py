@@ -16,7 +16,7 @@ def lines(source: str) -> list[tuple[int, int | None]]:
     return [(node.lineno, node.end_lineno) for node in ast.parse(source).body]
 
 
-@pytest.mark.parametrize("path", OURS, ids=str)
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.stem)
 def test_every_line_stays_where_it_is(path: Path) -> None:
     source = path.read_text()
     prepared = prepare(source)
