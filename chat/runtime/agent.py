@@ -31,6 +31,7 @@ from chat.runtime.states import (
     MountState,
     ProgramKind,
     Role,
+    StatementState,
 )
 from chat.runtime.store import Store
 from chat.runtime.values import to_native
@@ -165,8 +166,7 @@ class Agent:
         for timer in list(self.mailbox.ticks):
             del self.mailbox.ticks[timer]
             if timer in timers:
-                source, inputs = entry_tick(timer)
-                await self._program(ProgramKind.TICK, None, source, inputs, None)
+                await self._program(ProgramKind.TICK, None, *entry_tick(timer), None, timer=timer)
                 return True
         return False
 
@@ -195,17 +195,21 @@ class Agent:
         source: str,
         inputs: Mapping[str, Any],
         mount: Mount | None,
+        *,
+        timer: str = "",
     ) -> None:
         """Run a callback; a record of it stays only when there is something to tell."""
-        if item is not None:
-            self.store.touch(self.mailbox.settle(item, InboxState.STARTED))
-        program = Statement(conversation_id=self.store.conversation.id, position=0, kind=kind)
+        program = Statement(
+            conversation_id=self.store.conversation.id, position=0, kind=kind, state=StatementState.RUNNING
+        )
         if item is not None and mount is not None:
             program.source = f"# {kind} of mount {mount.name}: {item.payload.get('callback', 'on_submit')}"
+        self.store.touch(program)
+        if item is not None:  # in one flush with the program, which tells a later runner how far it came
+            self.store.touch(self.mailbox.settle(item))
         await self.programs.run(program, source, inputs, place=self._place(mount))
-        if item is not None:
-            item.state = InboxState.DONE
-            self.store.touch(item)
+        if program.error and timer:
+            self.programs.host.stop_failing(timer)
         await self.after_program(program, mount)
 
     async def after_program(self, program: Statement, mount: Mount | None = None) -> None:

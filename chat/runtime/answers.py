@@ -29,6 +29,7 @@ class Answers:
         self.host = host
         self.limits = limits
         self.dismissals = 0  # of the program that runs
+        self.redraw = False  # the page shows more than the code knows of, which was cut in something
         self._saved: set[UUID] = set()  # short sleeps never get a row
         self._past: list[Wait] = []  # rows of waits that the program has left behind
 
@@ -39,6 +40,9 @@ class Answers:
 
     def find(self, waits: list[Pending]) -> Reaction | None:
         """Return the answer that is there for one of the waits; None when nothing is."""
+        if self.redraw:
+            self.redraw = False
+            return Reaction({waits[0].call: event("redraw")}, inside=True)
         return self._expired(waits) or self._delivered(waits)
 
     def settled(self, answers: dict[int, Settled]) -> Reaction:

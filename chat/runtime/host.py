@@ -100,8 +100,9 @@ class RuntimeHost:
             return self._calls[call.name](*call.args)
         except InvalidTree as error:
             return Raise("ValueError", str(error))
-        except KeyError:
-            return Raise("NameError", f"name {call.name!r} is not defined")
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            # The prelude makes these calls as they must be; code may reach them too, and make them as it likes.
+            return Raise("TypeError", f"{call.name}() can't be called like that: {error}")
 
     def waiting(self) -> list[Wait]:
         """Return all waits that have not ended, those in which something runs included."""
@@ -113,6 +114,15 @@ class RuntimeHost:
             if call not in still and pending.wait is not None and pending.task is None:
                 del self.pending[call]
                 self.resting[pending.wait.wait] = pending
+
+    def stop_failing(self, timer: str) -> bool:
+        """End a timer whose function failed, or the model would hear of it every second; tells it so."""
+        timers = self._namespace("timers", {})
+        if timer not in timers:
+            return False
+        self._declare("timers", {name: every for name, every in timers.items() if name != timer})
+        self.note("The timer was stopped, because its function failed.")
+        return True
 
     def release(self) -> None:
         """Forget what is pending; skills that run are cancelled."""
@@ -159,8 +169,12 @@ class RuntimeHost:
         mount = self.board.create(tree, message_id=message_id, block_id=block_id, live=live, keeps=keeps)
         return Value(mount.name)
 
-    def _update(self, name: str, tree_json: str) -> Answer:
+    def _update(self, name: str, tree_json: str, live: bool) -> Answer:
         self.board.update(name, self.board.parse(tree_json))
+        mount = self.board.get(name)
+        if mount.live is not live:  # a slot of it was filled with a function, say
+            mount.live = live
+            self.store.touch(mount)
         return Value()
 
     def _close(self, name: str) -> Answer:
@@ -184,6 +198,10 @@ class RuntimeHost:
 
     def _report(self, where: str, kind: str, message: str) -> Answer:
         error = f"{kind}: {message}" if message else kind
+        if where in self._namespace("timers", {}):
+            self.note(f"In a timer: {error}")
+            self.stop_failing(where)
+            return Value()
         self.note(f"In {where}: {error}")
         if (mount := self.board.behind(where)) is not None:
             self.board.fail(mount.name, error)

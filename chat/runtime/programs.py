@@ -17,7 +17,7 @@ from chat.runtime.board import Board
 from chat.runtime.host import RuntimeHost, Skills
 from chat.runtime.limits import Limits
 from chat.runtime.mailbox import Mailbox
-from chat.runtime.records import Mount, Statement, Wait
+from chat.runtime.records import InboxItem, Mount, Statement, Wait
 from chat.runtime.states import (
     ConversationState,
     InboxState,
@@ -29,7 +29,7 @@ from chat.runtime.states import (
 )
 from chat.runtime.store import Store
 from chat.runtime.values import to_json, to_native
-from chat.runtime.waits import Pending, Reaction
+from chat.runtime.waits import Pending, Reaction, event
 from chat.runtime.workspace import NamespaceLost, Workspace
 from chat.sandbox.base import (
     CodeError,
@@ -42,8 +42,9 @@ from chat.sandbox.base import (
     Session,
     Settled,
     Suspended,
+    Value,
 )
-from chat.sandbox.prelude import entry_render
+from chat.sandbox.prelude import entry_redraw, entry_render
 from chat.ui.nodes import InvalidTree
 
 LOST = "The code behind this is lost: what was saved of it can't be used. Ask the agent to make it again."
@@ -87,6 +88,7 @@ class Programs:
         # The agent says no while the model's stream still comes in.
         self.may_park: Callable[[], bool] = lambda: True
         self.answers = Answers(store, mailbox, board, self.host, limits)
+        self._inside: list[InboxItem] = []  # callbacks that run inside a wait
 
     # Running
 
@@ -139,7 +141,7 @@ class Programs:
         """
         errors = []
         for mount in self.board.live:
-            session = await self._session(self.host.program)
+            session = self.workspace.session or await self._open()
             outcome = await self._unless_stopped(session.run(*entry_render(mount.name)))
             errors.append(self._take_render(mount, outcome, partial))
             if isinstance(outcome, Failed) and outcome.error.fatal:
@@ -165,16 +167,19 @@ class Programs:
         return ""
 
     async def _session(self, program: Statement | None) -> Session:
-        opened = self.workspace.session is None
+        if self.workspace.session is None:
+            await self._open()
+            if program is not None and program.kind is not ProgramKind.STATEMENT:
+                await self.render(partial=True)  # callbacks belong to the tree that was rendered last
+        return self.workspace.session or await self._open()
+
+    async def _open(self) -> Session:
         try:
             session = await self.workspace.ready()
         except NamespaceLost as lost:
             self._lost(str(lost))
             session = await self.workspace.ready()
-        if opened and program is not None and program.kind is not ProgramKind.STATEMENT:
-            for mount in self.board.live:  # callbacks belong to the tree that was rendered last
-                source, inputs = entry_render(mount.name)
-                await session.run(source, inputs)
+        await session.run(*entry_redraw())  # what is shown may be newer than what was saved
         return session
 
     def _lost(self, reason: str) -> None:
@@ -199,6 +204,8 @@ class Programs:
         saved = program.state is StatementState.WAITING  # on resume(), the program is in the database already
         while isinstance(outcome, Suspended):
             self.host.rest(outcome.pending)
+            if not self.host.resting:
+                self._came_back()
             calls = [self.host.pending[call] for call in sorted(outcome.pending)]
             try:
                 saved = saved or await self._suspend_if_long(program, calls)
@@ -214,12 +221,19 @@ class Programs:
                 break
             if saved:
                 await self._record_resumption(program, reaction)
-            outcome = await self._resume(session, reaction, saved)
             if reaction.item is not None:
-                reaction.item.state = InboxState.DONE
-                self.store.touch(reaction.item)
+                self._inside.append(reaction.item)
+            outcome = await self._resume(session, reaction, saved)
             saved = False
+        self._came_back()
         await self._finish(program, outcome)
+
+    def _came_back(self) -> None:
+        """Note that the callbacks inside a wait are over: a crash does not cut them any more."""
+        for item in self._inside:
+            item.state = InboxState.DONE
+            self.store.touch(item)
+        self._inside = []
 
     async def _reopen(self) -> Session | None:
         try:
@@ -233,6 +247,8 @@ class Programs:
         if reaction.inside and not saved:
             with contextlib.suppress(SandboxError):  # too large: a killed callback takes all along
                 before = await session.dump()
+        if reaction.inside:
+            self.host.rest(session.pending - reaction.answers.keys())
         outcome = await self._unless_stopped(session.resume(reaction.answers))
         if not reaction.inside or not isinstance(outcome, Failed) or not outcome.error.fatal:
             return outcome
@@ -242,12 +258,21 @@ class Programs:
         data = before or await self.store.load_snapshot(suspended=True)
         if data is None:
             return outcome
-        self.host.note(f"In a callback: {outcome.error.text()}")
-        if reaction.item is not None:
-            self.board.warn(self.board.mounts[reaction.item.payload["mount"]], outcome.error.text())
+        error = outcome.error.text()
+        self.host.note(f"In a callback: {error}")
+        self._stop_timers(reaction)
         session = await self.workspace.sandbox.open(self.host, data, suspended=True)
         self.workspace.session = session
-        return Suspended(session.pending)
+        (call,) = reaction.answers
+        outcome = await self._unless_stopped(session.resume({call: event("redraw")}))
+        if reaction.item is not None:
+            self.board.warn(self.board.mounts[reaction.item.payload["mount"]], error)
+        return outcome
+
+    def _stop_timers(self, reaction: Reaction) -> None:
+        for answer in reaction.answers.values():
+            if isinstance(answer, Value) and answer.value.get("t") == "tick":
+                self.host.stop_failing(str(answer.value["id"]))
 
     async def _suspend_if_long(self, program: Statement, calls: list[Pending]) -> bool:
         """Save the program and give its worker back when it may wait long; returns whether it was saved."""
@@ -256,6 +281,7 @@ class Programs:
             return False
         await self.workspace.suspend()
         self._leave_outer(waits[0])
+        self._came_back()  # or wait themselves, as part of what is saved
         for wait in waits:
             self.answers.save(wait)
         program.state = StatementState.WAITING
@@ -360,7 +386,8 @@ class Programs:
             if outcome.error.fatal:
                 await self.workspace.discard()
         if self.workspace.session is not None:
-            error = error or await self.workspace.save()
+            unsaved = await self.workspace.save()  # what a failed program did before it failed stays done
+            error = error or unsaved
         program.error = error
         program.state = StatementState.FAILED if error else StatementState.DONE
         self._end(program)

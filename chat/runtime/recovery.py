@@ -4,10 +4,12 @@ What was saved tells how far it came. A program that waits goes on waiting. A st
 cut: it does not run again, and the model hears of it. A stream that broke off leaves its reply incomplete.
 """
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
 from chat.runtime.agent import Agent
+from chat.runtime.programs import Stopped
 from chat.runtime.records import Block, InboxItem, Message, Statement, Wait
 from chat.runtime.reply import Reply
 from chat.runtime.states import (
@@ -41,6 +43,11 @@ async def recover(agent: Agent, store: Store, left: Unfinished) -> None:
     """Bring everything to a state that is true now, and go on with it. Raises Parked."""
     waiting = _waiting(left)
     _cut(store, left, waiting)
+    if waiting is not None:
+        agent.programs.answers.redraw = bool(left.started)
+    elif any(s.state is StatementState.CUT for s in left.statements):
+        with contextlib.suppress(Stopped):  # the page shows what was undone
+            await agent.programs.render()
     callbacks = [s for s in left.statements if s.block_id is None and s is not waiting]
     if left.message is not None and left.message.state is MessageState.STREAMING:
         why = "" if left.message.finished else RESTARTED

@@ -5,7 +5,7 @@ Also the entry points by which the runtime calls into an idle session; each retu
 The names inside call these host functions, answered at once unless it says "later":
 
     _mount(tree, live, keeps) -> name      a new mount; the tree is JSON text (`chat.ui.nodes`)
-    _update(name, tree)                    its tree has changed
+    _update(name, tree, live)              its tree has changed; live as for _mount
     _close(name)                           it is to be closed
     _stream(target)                        there is streamed data of this name
     _every(timer, seconds)                 call `entry_tick` as often, while somebody looks

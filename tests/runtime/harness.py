@@ -15,7 +15,15 @@ from chat.runtime.mailbox import Mailbox
 from chat.runtime.programs import Parked
 from chat.runtime.records import Block, Conversation, InboxItem, Message, Mount, Record, Statement, Wait
 from chat.runtime.recovery import Unfinished, recover
-from chat.runtime.states import BlockKind, InboxKind, MessageState, Role, StatementState, WaitState
+from chat.runtime.states import (
+    BlockKind,
+    InboxKind,
+    InboxState,
+    MessageState,
+    Role,
+    StatementState,
+    WaitState,
+)
 from chat.sandbox.base import Prelude, Raise, Settled, Value
 from chat.sandbox.limits import SandboxLimits
 from chat.sandbox.monty import MontySandbox
@@ -280,7 +288,8 @@ class Talk:
             if s.block_id in ids or (s.block_id is None and not (s.settled and s.reported))
         ]
         waits = [wait for wait in self.store.all(Wait) if wait.state is WaitState.OPEN]
-        return Unfinished(message, blocks, statements, waits, [], suspended=True in self.store.snapshots)
+        started = [item for item in self.store.all(InboxItem) if item.state is InboxState.STARTED]
+        return Unfinished(message, blocks, statements, waits, started, suspended=True in self.store.snapshots)
 
     async def until(self, happened: Callable[[], bool]) -> None:
         """Wait until something is so; not all that happens is followed by a flush, so it looks often."""

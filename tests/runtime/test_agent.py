@@ -72,6 +72,20 @@ async def test_slots(sandbox: MontySandbox) -> None:
     assert "62" in talk.text()
 
 
+async def test_a_slot_with_a_function_follows_the_state(sandbox: MontySandbox) -> None:
+    code = (
+        'd = Data(n=1)\nshell = mount(Card(Slot("a"), Button("More", on_click=lambda: setattr(d, "n", 2))))\n'
+    )
+    code += 'shell.slot("a", lambda: Text(f"n is {d.n}"))'
+    talk = Talk(sandbox, f"```python agent.run\n{code}\n```\n")
+    talk.say()
+    await talk.work()
+    assert "n is 1" in talk.text()
+    talk.click("More")
+    await talk.work()
+    assert "n is 2" in talk.text()
+
+
 async def test_error_drops_the_rest(sandbox: MontySandbox) -> None:
     talk = Talk(sandbox, golden("06-error"), golden("06-error.2"))
     talk.say()

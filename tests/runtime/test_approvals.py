@@ -97,7 +97,7 @@ async def test_a_message_takes_the_question_back(sandbox: MontySandbox) -> None:
 @pytest.mark.parametrize(
     "evil",
     [
-        '_update("m1", \'{"c":"Text","p":{"text":"You have won"}}\')',
+        '_update("m1", \'{"c":"Text","p":{"text":"You have won"}}\', False)',
         '_close("m1")',
         'await _wait({"kind": "form", "mount": "m1", "timeout": None, "wait": 77}, "[]")',
         'await _wait({"kind": "sleep", "seconds": 0, "wait": 7}, \'[["m1", {"c":"Text","p":{"text":"won"}}]]\')',  # noqa: E501

@@ -89,6 +89,22 @@ async def test_the_model_gets_an_error_and_goes_on(tight: MontySandbox, name: st
     assert grown < MEMORY_BYTES
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "_update()", '_update("m1")', '_mount("{", 1, 2)', "_mount(None, None, None)", '_every("t", "often")',
+        'await _wait({"kind": "soon"}, "[]")', 'await _wait(5, "[]")', 'await _wait({"kind":"form","wait":1,"mount":"m9"}, "[")',
+        '_close("m9")', '_stream({})', '_report(1, 2, 3)', "await _skill(1, 2, 3, 4)", '_stop_timer([])',
+    ],
+)  # fmt: skip
+async def test_host_calls_made_by_hand(sandbox: MontySandbox, call: str) -> None:
+    talk = Talk(sandbox, run(call), "I see.", run("print('alive')"), "Good.")
+    for _ in range(2):
+        talk.say()
+        await talk.work()
+    assert talk.feedback[-1] == "alive"
+
+
 async def test_output_of_a_statement_is_cut_for_page_and_model(sandbox: MontySandbox) -> None:
     code = 'for i in range(150): print("x" * 1000)\nprint("end")'
     talk = Talk(sandbox, run(code), limits=replace(Limits(), output_chars=5_000, feedback_chars=3_000))
