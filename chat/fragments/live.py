@@ -267,9 +267,9 @@ class Publisher:
             return [partial(f"{place}-mounts", APPEND, self._mount_html(mount))]
         tree, head = parse_tree(mount.tree), _mount_head(mount)
         if head != old[1]:
-            # Another state, an answer or an error: all of it, with its fields as they are declared.
-            swap = REPLACE if mount.answered_at != old[1][1] else MORPH
-            return [partial(f"mount-{mount.name}", swap, self._mount_html(mount))]
+            # Another state, an answer or an error: all of it. The new token of an answered form makes the
+            # page clear its fields; open tabs, details and other forms of the mount stay as they are.
+            return [partial(f"mount-{mount.name}", MORPH, self._mount_html(mount))]
         self.known.mounts[mount.id] = (tree, head)
         context = mount_context(self.conversation.id, mount, self.answered_by)
         changes = render_changes(old[0], tree, context)

@@ -99,9 +99,11 @@ def test_documents_stream_to_the_same_blocks(source, sizes):
 
 def test_finished_blocks_appear_early():
     stream = MarkdownStream()
-    assert stream.feed("First.\n\nSec") == []
-    assert stream.feed("ond.\n") == ["<p>First.</p>\n"]
-    assert stream.open == "<p>Second.</p>\n"
+    assert stream.feed("First.\n\n") == []
+    assert stream.feed("S") == ["<p>First.</p>\n"]
+    assert stream.open == "<p>S</p>\n"
+    assert stream.feed("econd.\n\n1") == []  # may go on as a number, or as a list
+    assert stream.feed(".\n\nThird") == ["<p>Second.</p>\n", "<ol>\n<li></li>\n</ol>\n"]
 
 
 def test_a_list_is_open_until_something_else_starts():

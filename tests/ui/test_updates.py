@@ -1,6 +1,7 @@
 """Updates of a mount in a real browser: what a person does in it is not disturbed."""
 
 import time
+from functools import partial
 
 import pytest
 from playwright.sync_api import expect
@@ -324,6 +325,39 @@ def test_a_double_click_submits_once_and_the_next_round_starts_empty(page, harne
     page.get_by_label("Guests").fill("3")
     button.click()
     until(lambda: [values["name"] for values in harness.submits] == ["Ada", "Bob"])
+
+
+def test_the_next_round_may_come_before_the_answer_of_the_request(page, harness):
+    harness.show(page, Card(TextField("task"), SubmitButton("Add")))
+    field = page.get_by_role("textbox", name="Task")
+    for done, task in enumerate(["Milk", "Bread", "Salt"]):
+        field.fill(task)
+        harness.gate.clear()
+        field.press("Enter")
+        until(partial(seen, harness.posts, done + 1))
+        tree = Card(TextField("task"), SubmitButton("Add"), title=f"{done} before")
+        harness.update(page, tree, MountContext("m1", url="/m/m1/", token=f"round {done}"))
+        expect(field).to_have_value("")
+        harness.gate.set()
+        until(partial(seen, harness.submits, done + 1))
+    assert [values["task"] for values in harness.submits] == ["Milk", "Bread", "Salt"]
+
+
+def test_what_is_typed_for_the_next_round_stays(page, harness):
+    harness.show(page, Card(TextField("task"), TextField("note", required=False), SubmitButton("Add")))
+    page.get_by_label("Task").fill("Milk")
+    page.get_by_label("Note").fill("two")
+    page.get_by_label("Task").press("Enter")
+    until(lambda: harness.submits)
+    page.get_by_label("Task").fill("Bread")
+    tree = Card(TextField("task"), TextField("note", required=False), SubmitButton("Add"), title="2 things")
+    harness.update(page, tree, MountContext("m1", url="/m/m1/", token="2"))
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("")
+    expect(page.get_by_role("textbox", name="Task")).to_have_value("Bread")
+
+
+def seen(things, count):
+    return len(things) == count
 
 
 def test_a_failed_submit_can_be_repeated(browser, harness):

@@ -37,6 +37,19 @@
     return isTicked(field) ? field.checked !== field.defaultChecked : field.value !== field.defaultValue;
   }
 
+  const content = (field) => (field.matches("select") ? chosen(field) : isTicked(field) ? field.checked : field.value);
+
+  function clear(field) {
+    if (field.matches("select")) {
+      const values = preset(field);
+      for (const option of field.options) option.selected = values.includes(option.value);
+    } else if (isTicked(field)) {
+      field.checked = field.defaultChecked;
+    } else {
+      field.value = field.type === "file" ? "" : field.defaultValue;
+    }
+  }
+
   // What a person entered and the site does not know yet wins over what the site sends.
   function isKept(field) {
     if (!isEntered(field)) return false;
@@ -175,7 +188,8 @@
   // ---- Forms ------------------------------------------------------------------------------------------------------
 
   const LATE = 15_000; // ms after which a form that was sent may be sent again, though nothing came back
-  const sent = new Map(); // forms whose answer is on its way or taken -> timer
+  const sent = new Map(); // forms whose answer is on its way or taken -> { token, timer }
+  const tokenOf = (form) => form.elements.namedItem("token")?.value;
   const isOurs = (form) => form?.matches?.("form.ui-form-core");
 
   function lock(form, on) {
@@ -188,16 +202,21 @@
   }
 
   function release(form) {
-    clearTimeout(sent.get(form));
+    clearTimeout(sent.get(form)?.timer);
     sent.delete(form);
-    if (form) lock(form, false);
+    lock(form, false);
   }
 
   // The site has taken the answer and asks anew: the fields go back to their values.
+  // What was entered since then is for the next round, and stays.
   function renew(form) {
-    if (!sent.has(form)) return;
+    const state = sent.get(form);
+    if (!state) return;
     release(form);
-    form.reset();
+    for (const [field, value] of state.entries) {
+      if (field.isConnected && String(value) === String(content(field))) clear(field);
+    }
+    form.dispatchEvent(new CustomEvent("ui:renewed", { bubbles: true }));
     document.querySelectorAll(".ui-slider input").forEach(showRange);
   }
 
@@ -221,7 +240,8 @@
     const form = ctx.sourceElement;
     if (!isOurs(form)) return;
     note(form, "");
-    sent.set(form, undefined);
+    const fields = [...form.elements].filter((field) => field.name && field.matches("input:not([type=hidden]), select, textarea"));
+    sent.set(form, { token: tokenOf(form), entries: fields.map((field) => [field, content(field)]) });
     lock(form, true);
   });
 
@@ -230,7 +250,10 @@
     if (!isOurs(form)) return;
     const status = ctx.response?.status ?? 0;
     if (status >= 200 && status < 300) {
-      sent.set(form, setTimeout(() => release(form), LATE));
+      // The socket may have been quicker and asked anew already.
+      const state = sent.get(form);
+      if (state && state.token === tokenOf(form)) state.timer = setTimeout(() => release(form), LATE);
+      else if (state) release(form);
       return;
     }
     release(form);

@@ -315,10 +315,10 @@
     }
   }
 
-  // A form that is reset does not tell its fields.
-  document.addEventListener("reset", () => setTimeout(() => {
+  // Fields that are cleared for the next round tell nobody.
+  document.addEventListener("ui:renewed", () => {
     for (const element of document.querySelectorAll("chat-multiselect")) element.show();
-  }));
+  });
 
   customElements.define("chat-table", Table);
   customElements.define("chat-tabs", Tabs);
