@@ -1,6 +1,7 @@
 """Reads the model's stream into a reply, without ever waiting for what the reply does."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,8 +21,12 @@ from chat.runtime.reply import Reply
 from chat.runtime.states import BlockKind
 from chat.runtime.store import Store
 
+logger = logging.getLogger(__name__)
+
 REASONING_CHARS = 100_000
 REASONING_INTERVAL = 0.5  # seconds; a row with all of it is saved each time
+
+LONGEST_PAUSE = 2.0  # seconds; who asks for more gets another try when the user wants it
 
 REASONS = {
     FinishReason.LENGTH: "The reply reached the provider's length limit.",
@@ -74,7 +79,8 @@ class Reader:
             await asyncio.gather(self._task, return_exceptions=True)
         acted = self.reply.has_acted
         if self._error is not None:
-            return Ending(self._error.message, retry=self._error.retryable and not acted)
+            soon = (self._error.retry_after or 0.0) <= LONGEST_PAUSE
+            return Ending(self._error.message, retry=self._error.retryable and soon and not acted)
         if self._reason in REASONS:
             whole = self._reason is FinishReason.UNKNOWN and all(
                 block.complete for block in self.reply.blocks
@@ -88,6 +94,7 @@ class Reader:
                 async for piece in pieces:
                     self._take(piece)
         except ModelError as error:
+            logger.warning("A model call failed (%s): %s", error.kind, error.detail or error.message)
             self._error = error
         self._keep_reasoning()
         self.reply.end()
