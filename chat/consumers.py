@@ -212,12 +212,12 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def _check(self, user_id: int) -> int | None:
         """Return the number of the last frame; close the socket of somebody who must not see it any more."""
-        user = await in_thread(session_user, self.scope["session_key"])
-        if user is None or user.pk != user_id:
+        logged_in, number = await in_thread(
+            standing, self.scope["session_key"], self.conversation, user_id
+        )
+        if not logged_in:
             await self._refuse("You are logged out. Log in to go on.", LOGIN_NEEDED)
-            return None
-        number = await in_thread(number_of, self.conversation, user_id)
-        if number is None:
+        elif number is None:
             await self._refuse("This conversation was deleted.", GONE)
         return number
 
@@ -253,6 +253,12 @@ def number_of(conversation: UUID, user_id: int) -> int | None:
     """Return the number of a conversation's last frame; None when the user has no such conversation."""
     own = Conversation.objects.filter(pk=conversation, owner=user_id)
     return own.values_list("seq", flat=True).first()
+
+
+def standing(session_key: str, conversation: UUID, user_id: int) -> tuple[bool, int | None]:
+    """Return whether a session is still the user's, and the number as above."""
+    user = session_user(session_key)
+    return user is not None and user.pk == user_id, number_of(conversation, user_id)
 
 
 def has_timers(conversation: UUID) -> bool:

@@ -102,7 +102,7 @@ def message_dom(pk: UUID) -> str:
 
 def block_dom(pk: UUID) -> str:
     """Return the element id of a block."""
-    return f"b{pk.hex}"
+    return f"b{pk.hex[:12]}"  # enough for one page, and in each frame of growing text
 
 
 def statement_dom(pk: UUID) -> str:

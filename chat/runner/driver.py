@@ -1,6 +1,7 @@
 """Drives one conversation while there is something to do, holding its lease."""
 
 import asyncio
+import contextlib
 import logging
 import time
 from uuid import UUID
@@ -23,8 +24,8 @@ from chat.runtime.store import LeaseLost
 
 logger = logging.getLogger(__name__)
 
-# Between frames of growing text. A page that changes more often reads no smoother, and costs more.
-FRAME_SECONDS = 0.1
+FRAME_SECONDS = 0.05  # between frames, at least
+TEXT_SECONDS = 0.15  # when only text grows: more often reads no smoother, and is mostly envelopes
 BUSY = (
     1.5  # how many times longer than the last transaction the interval is at least, so that others get a turn
 )
@@ -183,6 +184,9 @@ class Driver:
             except LeaseLost:
                 return
             await asyncio.sleep(max(FRAME_SECONDS, BUSY * journal.seconds))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(TEXT_SECONDS - FRAME_SECONDS):
+                    await store.urgent.wait()
 
     async def _tick(self, agent: Agent) -> None:
         """Let timers be due, at most once a second each, while a browser shows the conversation."""

@@ -101,7 +101,11 @@ class Audience:
     async def show(self, number: int, html: str | None) -> None:
         """Send a saved frame to everybody; None when it was not made."""
         self._last = number
-        text = None if html is None else json.dumps({"n": number, "content": html}, ensure_ascii=False)
+        text = (
+            None
+            if html is None
+            else json.dumps({"n": number, "content": html}, ensure_ascii=False, separators=(",", ":"))
+        )
         FRAMES.labels("made" if text is not None else "spared").inc()
         await self.hub.show(self.conversation, number, text)
         if self.elsewhere:

@@ -64,6 +64,7 @@ class DjangoStore:
         self.publisher = Publisher(conversation, answered_by)
         self.accounts = Accounts()
         self.dirty = asyncio.Event()
+        self.urgent = asyncio.Event()  # more than text that grows
         self.last: Message | None = None
         self._values: dict[str, Any] = {}  # of the conversation's row, as they were saved last
         self._changed: dict[int, Record] = {}
@@ -92,6 +93,7 @@ class DjangoStore:
     def touch(self, record: Record) -> None:
         """Note that a record changed; the next flush saves and shows it."""
         self._changed[id(record)] = record
+        self.urgent.set()
         self.dirty.set()
 
     def forget(self, record: Record) -> None:
@@ -103,7 +105,8 @@ class DjangoStore:
     def append(self, block: Block, text: str) -> None:
         """Take text that was appended to an open block."""
         self._grown.setdefault(block.id, []).append(text)
-        self.touch(block)
+        self._changed[id(block)] = block
+        self.dirty.set()
 
     def snapshot(self, data: bytes | None, *, suspended: bool) -> None:
         """Keep sandbox state with the next flush; None removes it."""
@@ -124,6 +127,7 @@ class DjangoStore:
         """Save all changes in one transaction, then send them as a frame; raises LeaseLost."""
         async with self._lock:
             self.dirty.clear()
+            self.urgent.clear()
             if not (self._changed or self._snapshots or self._forgotten):
                 return
             changed = list(self._changed.values())

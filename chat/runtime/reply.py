@@ -43,7 +43,9 @@ class Reply:
         self._pieces.append(text)
         for event in self._parser.feed(text):
             self._take(event)
-        self.progress.set()
+            # Text that is shown already only grows, which is no effect of its own.
+            if not isinstance(event, TextDelta) or self.blocks[-1].state is not BlockState.RUNNING:
+                self.progress.set()
 
     def end(self) -> None:
         """Take the end of the stream, wherever it came; an open block is closed as incomplete."""

@@ -3,6 +3,7 @@
 A growing text has finished blocks and an open rest; the cost is linear in its length.
 """
 
+import re
 from itertools import pairwise
 from typing import Any, Final
 
@@ -19,6 +20,9 @@ HOLD: Final = 4_000
 # constant times the whole; a short rest is looked at whenever it changed.
 GROWTH: Final = 0.04
 SHORT: Final = 2_000
+
+# After a blank line these neither go on with a list nor define a link.
+_BEGINNING: Final = re.compile(r"[^\W\d_]|[#>|`~]|\*\*[^\W\d_]")
 
 
 class MarkdownStream:
@@ -70,7 +74,8 @@ class MarkdownStream:
         """Move complete blocks from the rest to the finished ones; return those."""
         before = len(self.finished)
         lines = self._rest.split("\n")
-        complete = lines if last else lines[:-1]  # an incomplete line may still become anything
+        # An incomplete line may still become anything, but mostly it is clear already that it begins a block.
+        complete = lines if last or _begins_block(lines) else lines[:-1]
         starts = _block_starts("\n".join(complete))
         ends = [*starts[1:], len(lines)] if last else starts[1:]
         begin = 0
@@ -100,6 +105,11 @@ class MarkdownStream:
             html = render_block(self._held.pop(0), self._env)
             if html:
                 self.finished.append(html)
+
+
+def _begins_block(lines: list[str]) -> bool:
+    """Whether the last line, incomplete as it is, begins a block unless it is inside of a fence."""
+    return len(lines) > 1 and not lines[-2].strip() and _BEGINNING.match(lines[-1]) is not None
 
 
 def _grown(length: int, before: int) -> bool:
