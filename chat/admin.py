@@ -5,7 +5,8 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
-from django.db.models import Count, Prefetch, QuerySet, Sum
+from django.db.models import Count, OuterRef, Prefetch, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
@@ -27,12 +28,15 @@ class ConversationAdmin(admin.ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         """Return the conversations with what the list says about each."""
+        # Subqueries: a search joins the messages, and would multiply what a join counts.
+        own = Message.objects.filter(conversation=OuterRef("pk")).order_by().values("conversation")
+        count, tokens = Count("pk"), Sum("input_tokens") + Sum("output_tokens")
         return (
             super()
             .get_queryset(request)
             .annotate(
-                message_count=Count("messages"),
-                token_count=Sum("messages__input_tokens") + Sum("messages__output_tokens"),
+                message_count=Coalesce(Subquery(own.annotate(count=count).values("count")), 0),
+                token_count=Subquery(own.annotate(tokens=tokens).values("tokens")),
             )
         )
 
@@ -81,7 +85,7 @@ def transcript(conversation: UUID) -> dict[str, Any]:
     )
     return {
         "messages": [{"row": message, "timing": timing(message)} for message in messages],
-        "callbacks": statements.filter(conversation=conversation, block=None),
+        "callbacks": Statement.objects.filter(conversation=conversation, block=None).order_by("started"),
         "inbox": Inbox.objects.filter(conversation=conversation).select_related("user").order_by("pk"),
     }
 

@@ -1,6 +1,7 @@
 """The site and a model server on loopback: golden replies in pieces of any size, and servers that fail."""
 
 import asyncio
+import html
 import re
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -128,8 +129,8 @@ class Visitor:
     async def page(self) -> str:
         """Return the page's timeline and notice, with ids, times and what was dropped made alike."""
         response = await self.client.get(f"/c/{self.key}/")
-        html = response.content.decode()
-        return normal(html[html.index('<div id="timeline"') : html.index("<footer")])
+        page = response.content.decode()
+        return normal(page[page.index('<div id="timeline"') : page.index("<footer")])
 
     async def replies(self) -> list[tuple[str, str]]:
         """Return state and note of each reply."""
@@ -142,20 +143,20 @@ class Visitor:
         return [message.text async for message in found]
 
 
-def normal(html: str) -> str:
+def normal(page: str) -> str:
     """Return HTML with numbered ids, without times, and without what stood behind a failure."""
     ids: dict[str, str] = {}
-    html = re.sub(
+    page = re.sub(
         r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{12,}",
         lambda found: ids.setdefault(found[0], f"id{len(ids)}"),
-        html,
+        page,
     )
-    html = re.sub(r"<time.*?</time>", "<time>", html, flags=re.DOTALL)
-    html = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+]+", "when", html)
-    html = re.sub(r'data-callback="[\d-]+:', 'data-callback="', html)
-    html = re.sub(DROPPED, "", html, flags=re.DOTALL)
-    html = re.sub(r'<div class="text"[^>]*hidden[^>]*>\s*</div>', "", html)
-    return re.sub(r"\s+", " ", html)
+    page = re.sub(r"<time.*?</time>", "<time>", page, flags=re.DOTALL)
+    page = re.sub(r"\d{4}-\d\d-\d\dT[\d:.+]+", "when", page)
+    page = re.sub(r'data-callback="[\d-]+:', 'data-callback="', page)
+    page = re.sub(DROPPED, "", page, flags=re.DOTALL)
+    page = re.sub(r'<div class="text"[^>]*hidden[^>]*>\s*</div>', "", page)
+    return re.sub(r"\s+", " ", page)
 
 
 @pytest.fixture
@@ -244,6 +245,54 @@ async def test_thoughts_are_shown_and_not_sent_back(visitor: Visitor) -> None:
     last = await Message.objects.filter(conversation=visitor.key).alatest("position")
     assert (last.model, last.input_tokens, last.output_tokens) == ("test", 120, 34)
     assert last.created <= last.first_token <= last.finished
+
+
+async def test_staff_read_all_that_happened(visitor: Visitor) -> None:
+    visitor.provider.say(golden("02-form"), reasoning="They want a table.", tokens=(120, 34))
+    visitor.provider.say(golden("06-error"))
+    visitor.provider.say(golden("04-callback"))
+    visitor.provider.say("Gladly.")
+    await visitor.begin("A table, please")
+    await visitor.submit(ENTERED["02-form"][0])
+    await visitor.quiet(replies=3)
+    await visitor.click("+1")
+    await visitor.click("Ask the agent")
+    await visitor.quiet(replies=4)
+    staff = AsyncClient()
+    await staff.aforce_login(await sync_to_async(User.objects.create_superuser)("root"))
+    response = await staff.get(reverse("admin:chat_conversation_change", args=[visitor.key]))
+    page = html.unescape(response.content.decode())
+    for part in [
+        "A table, please",
+        "They want a table.",
+        "120 tokens in",
+        "34 tokens out",
+        "first token after 0.",
+        "Let me take your booking.",
+        "booking = await form.result()",
+        "Mount m1 <span>submitted</span>",
+        "Answered by ada",
+        "{'name': 'Ada', 'guests': 4, 'time': '19:30', 'terrace': True}",
+        "booked {'name': 'Ada'",
+        "statement · line 2 · failed",
+        "accepted: title",
+        "callback · line 1 · done",
+        "the user wants to talk about 1",
+        "Gladly.",
+    ]:
+        assert part in page, part
+    reached = page[page.index("What reached it") :]
+    assert re.findall(r"<td>(\w+)</td>\s*<td>(\w+)</td>\s*<td>\s*<code>", reached) == [
+        ("message", "done"),
+        ("submit", "done"),
+        ("callback", "done"),
+        ("callback", "done"),
+    ]
+    response = await staff.get("/admin/chat/conversation/", {"q": "table"})
+    assert re.findall(rb"field-(said|tokens)[^>]*>(.+?)</td>", response.content) == [
+        (b"said", b"8"),
+        (b"tokens", b"208"),
+    ]
 
 
 # Servers that fail
