@@ -212,9 +212,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def _check(self, user_id: int) -> int | None:
         """Return the number of the last frame; close the socket of somebody who must not see it any more."""
-        logged_in, number = await in_thread(
-            standing, self.scope["session_key"], self.conversation, user_id
-        )
+        logged_in, number = await in_thread(standing, self.scope["session_key"], self.conversation, user_id)
         if not logged_in:
             await self._refuse("You are logged out. Log in to go on.", LOGIN_NEEDED)
         elif number is None:

@@ -19,16 +19,15 @@ from chat.runner.store import DjangoStore
 from chat.runtime.agent import Agent
 from chat.runtime.mailbox import Mailbox
 from chat.runtime.programs import Parked, Stopped
-from chat.runtime.recovery import recover
+from chat.runtime.recovery import Unfinished, recover
 from chat.runtime.store import LeaseLost
 
 logger = logging.getLogger(__name__)
 
 FRAME_SECONDS = 0.05  # between frames, at least
 TEXT_SECONDS = 0.15  # when only text grows: more often reads no smoother, and is mostly envelopes
-BUSY = (
-    1.5  # how many times longer than the last transaction the interval is at least, so that others get a turn
-)
+# How many times longer than the last transaction the interval is at least, so that others get a turn.
+BUSY = 1.5
 TICK_SECONDS = 0.25
 
 
@@ -86,7 +85,7 @@ class Driver:
         """Stop at once: somebody else has the lease."""
         self._lost.set()
 
-    async def _prepare(self, token: str) -> tuple[Agent, DjangoStore, loading.Unfinished]:
+    async def _prepare(self, token: str) -> tuple[Agent, DjangoStore, Unfinished]:
         loaded = await in_thread(loading.load, self.conversation)
         services = self.services
         store = DjangoStore(
@@ -117,7 +116,7 @@ class Driver:
         await self.refresh()
         return self.agent, store, loaded.left
 
-    async def _drive(self, agent: Agent, store: DjangoStore, left: loading.Unfinished) -> None:
+    async def _drive(self, agent: Agent, store: DjangoStore, left: Unfinished) -> None:
         await recover(agent, store, left)
         while not self.mailbox.leaving:
             await agent.work()

@@ -76,10 +76,11 @@ class Journal:
         while self._queue:
             queued, self._queue = self._queue, []
             began = time.perf_counter()
+            errors: list[BaseException | None]
             try:
                 errors = await loop.run_in_executor(self._thread, commit, [batch for batch, _ in queued])
-            except Exception as error:  # noqa: BLE001 - whoever waits for a batch must hear of it
-                errors = [error] * len(queued)
+            except Exception as failure:  # noqa: BLE001 - whoever waits for a batch must hear of it
+                errors = [failure] * len(queued)
             self.seconds = time.perf_counter() - began
             SAVE.observe(self.seconds)
             for (_, done), error in zip(queued, errors, strict=True):

@@ -101,7 +101,7 @@ class RuntimeHost:
         except InvalidTree as error:
             return Raise("ValueError", str(error))
         except (TypeError, ValueError, LookupError, AttributeError) as error:
-            # The prelude makes these calls as they must be; code may reach them too, and make them as it likes.
+            # The prelude makes these calls as they must be; code may reach them too, with anything.
             return Raise("TypeError", f"{call.name}() can't be called like that: {error}")
 
     def waiting(self) -> list[Wait]:

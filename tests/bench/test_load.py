@@ -1,8 +1,8 @@
 """What the site carries. Run on demand: `pytest tests/bench/test_load.py -s`.
 
-A model server on loopback streams 400 characters a second into each of 1, 10, 100 and 300 conversations, and a
-socket watches each of them; for 100, also with two processes on Redis (REDIS_URL_TEST). Nothing is asserted but that
-all text arrived: figures depend on the machine, and model server and clients use up to one core of it themselves.
+A model server on loopback streams 400 characters a second into each of 1, 10, 100 and 300 conversations, and
+a socket watches each of them; for 100, also with two processes on Redis (REDIS_URL_TEST). Nothing is asserted
+but that all text arrived: figures depend on the machine, and server and clients use up to a core of it.
 """
 
 # ruff: noqa: T201 - printing is what this is for
@@ -114,7 +114,7 @@ async def watch(session: Session, watched: Watched, ready: asyncio.Semaphore) ->
                     if number >= watched.seen:
                         watched.latencies.append(now - watched.sent[number])
                         watched.seen = number + 1
-                if r'data-state=\"idle\"' in frame and watched.seen >= PIECES:
+                if r"data-state=\"idle\"" in frame and watched.seen >= PIECES:
                     break
         confirming.cancel()
 

@@ -181,6 +181,5 @@ def test_from_a_changed_state_to_the_page(page: Any, tmp_path: Any) -> None:
             delays = sorted(page.evaluate("window.delays"))
             page.close()  # before the site is gone, which it would complain about
     print(
-        f"\n{len(delays)} changes of state: {median(delays):.0f} ms in the middle, "
-        f"{delays[-3:]} ms at worst"
+        f"\n{len(delays)} changes of state: {median(delays):.0f} ms in the middle, {delays[-3:]} ms at worst"
     )

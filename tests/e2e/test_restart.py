@@ -1,4 +1,4 @@
-"""A server that dies while code waits for a person: the page stays open, a new server comes, the code goes on."""
+"""A server dies while code waits for a person: the page stays open, a new server comes, the code goes on."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,7 +84,7 @@ def deaths(tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> Iter
     running = Deaths(data, OPENAI_BASE_URL=provider.base_url, OPENAI_API_KEY="none", OPENAI_MODEL="scripted")
     yield running
     running.close()
-    print(running.output)  # shown when something failed
+    print(running.output)  # noqa: T201 - shown when something failed
 
 
 @pytest.fixture

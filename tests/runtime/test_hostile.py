@@ -93,7 +93,8 @@ async def test_the_model_gets_an_error_and_goes_on(tight: MontySandbox, name: st
     "call",
     [
         "_update()", '_update("m1")', '_mount("{", 1, 2)', "_mount(None, None, None)", '_every("t", "often")',
-        'await _wait({"kind": "soon"}, "[]")', 'await _wait(5, "[]")', 'await _wait({"kind":"form","wait":1,"mount":"m9"}, "[")',
+        'await _wait({"kind": "soon"}, "[]")', 'await _wait(5, "[]")',
+        'await _wait({"kind":"form","wait":1,"mount":"m9"}, "[")',
         '_close("m9")', '_stream({})', '_report(1, 2, 3)', "await _skill(1, 2, 3, 4)", '_stop_timer([])',
     ],
 )  # fmt: skip
