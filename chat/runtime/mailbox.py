@@ -15,12 +15,15 @@ class Mailbox:
         self.ticks: dict[str, None] = {}  # an ordered set: a timer that is due twice ticks once
         self.changed = asyncio.Event()
         self.leaving = False
+        self._taken: set[int] = set()  # settled here, perhaps not yet in the database
 
     def refresh(self, items: Iterable[InboxItem]) -> None:
         """Take the rows that are queued now; those that were withdrawn disappear."""
-        queued = {item.id: self.items.get(item.id, item) for item in items}
-        for identity, item in queued.items():
-            item.payload = next((new.payload for new in items if new.id == identity), item.payload)
+        rows = {item.id: item for item in items}
+        self._taken &= rows.keys()
+        queued = {pk: self.items.get(pk, row) for pk, row in rows.items() if pk not in self._taken}
+        for pk, item in queued.items():
+            item.payload = rows[pk].payload  # the user may have edited it
         if queued.keys() - self.items.keys():
             self.changed.set()
         self.items = queued
@@ -47,5 +50,6 @@ class Mailbox:
     def settle(self, item: InboxItem, state: InboxState = InboxState.DONE) -> InboxItem:
         """Take an item out, to be saved in its new state."""
         self.items.pop(item.id, None)
+        self._taken.add(item.id)
         item.state = state
         return item

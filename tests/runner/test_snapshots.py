@@ -1,0 +1,155 @@
+"""Saved state that can't be used: the page and the model are told, and a fresh namespace goes on."""
+
+from collections.abc import Callable
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.test import Client
+
+from chat.models import Conversation, Message, Mount, Snapshot, Wait
+from chat.runner import snapshots, supervisor
+from chat.runtime.states import InboxKind, MountState, Role, WaitState
+from chat.sandbox.base import SnapshotError
+from tests.runner.conftest import Site
+from tests.runner.test_driver import idle
+
+COUNTER = """```python agent.run
+data = Data(n=0)
+def more():
+    data.n += 1
+mount(lambda: Card(Metric("N", data.n), Button("More", on_click=more)))
+mount(Text("plain"))
+{more}
+```
+"""
+ASK = COUNTER.format(more='answer = await ask(Card(TextField("name"), SubmitButton("Go")))\nprint(answer)')
+
+
+def tampered(row: Snapshot) -> None:
+    row.data = bytes(row.data[:-1]) + bytes([row.data[-1] ^ 1])
+
+
+def of_another_conversation(row: Snapshot) -> None:
+    other = Conversation.objects.create(owner=row.conversation.owner)
+    row.signature = snapshots.signed(other.pk, row.suspended, row.version, bytes(row.data)).signature  # type: ignore[union-attr]
+
+
+def of_another_kind(row: Snapshot) -> None:
+    made = snapshots.signed(row.conversation_id, not row.suspended, row.version, bytes(row.data))
+    row.signature = made.signature  # type: ignore[union-attr]
+
+
+def of_another_version(row: Snapshot) -> None:
+    made = snapshots.signed(row.conversation_id, row.suspended, "monty 0.0", bytes(row.data))
+    row.version, row.signature = made.version, made.signature  # type: ignore[union-attr]
+
+
+def no_snapshot(row: Snapshot) -> None:
+    made = snapshots.signed(row.conversation_id, row.suspended, row.version, b"nothing of the kind")
+    row.data, row.signature = made.data, made.signature  # type: ignore[union-attr]
+
+
+DAMAGES = [tampered, of_another_conversation, of_another_kind, of_another_version, no_snapshot]
+
+
+def damage(conversation: Conversation, how: Callable[[Snapshot], None]) -> None:
+    for row in Snapshot.objects.filter(conversation=conversation):
+        how(row)
+        row.save()
+
+
+def page(site: Site, conversation: Conversation) -> str:
+    client = Client()
+    client.force_login(site.owner)
+    response = client.get(conversation.get_absolute_url())
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def told(conversation: Conversation) -> list[str]:
+    feedback = Message.objects.filter(conversation=conversation, role=Role.FEEDBACK)
+    return list(feedback.order_by("position").values_list("text", flat=True))
+
+
+async def forget_runner(site: Site) -> Site:
+    """Let another process go on: nothing but what was saved is left."""
+    await supervisor.stop()
+    await supervisor.start()
+    current = supervisor.current()
+    assert current is not None
+    again = Site(current, site.owner)
+    again.model.replies = list(site.model.replies)
+    return again
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+async def test_a_waiting_program_that_is_lost(running: Site, how: Callable[[Snapshot], None]) -> None:
+    conversation = await running.start(ASK)
+    await running.until(lambda: Wait.objects.filter(conversation=conversation).exists())
+    running.model.replies = ["I see. Let us begin again."]
+    again = await forget_runner(running)
+    await sync_to_async(damage)(conversation, how)
+    await again.put(conversation, InboxKind.SUBMIT, mount="m3", form="", values={"name": "Ada"}, token="")
+    await again.until(lambda: len(told(conversation)) == 1 and idle(conversation))
+    (text,) = await sync_to_async(told)(conversation)
+    assert "lost" in text
+    assert "fresh" in text
+    html = await sync_to_async(page)(again, conversation)
+    assert "The code behind this is lost" in html
+    states = [m.state async for m in Mount.objects.filter(conversation=conversation)]
+    assert states == [MountState.CLOSED, MountState.OPEN, MountState.CLOSED]
+    assert not await Wait.objects.filter(conversation=conversation, state=WaitState.OPEN).aexists()
+    assert await sync_to_async(supervisor.left_alone)() == [] or conversation.state != "running"
+    again.model.replies = [
+        '```python agent.run\nprint("data" in globals() if False else "fresh")\n```',
+        "Yes.",
+    ]
+    await again.put(conversation, InboxKind.MESSAGE, text="again")
+    await again.until(lambda: len(told(conversation)) == 2)
+    assert (await sync_to_async(told)(conversation))[1] == "fresh"
+
+
+@pytest.mark.parametrize("how", DAMAGES)
+async def test_a_namespace_that_is_lost(running: Site, how: Callable[[Snapshot], None]) -> None:
+    conversation = await running.start(COUNTER.format(more=""))
+    await running.until(lambda: idle(conversation))
+    again = await forget_runner(running)
+    await sync_to_async(damage)(conversation, how)
+    again.model.replies = ["```python agent.run\ny = 2\nprint(y)\n```", "I see."]
+    await again.put(conversation, InboxKind.MESSAGE, text="again")
+    await again.until(lambda: len(told(conversation)) == 1 and idle(conversation))
+    (text,) = await sync_to_async(told)(conversation)
+    assert "lost" in text
+    assert text.splitlines()[-1] == "2" or text.splitlines()[0] == "2"
+    html = await sync_to_async(page)(again, conversation)
+    assert "The code behind this is lost" in html
+    assert html.count("The code behind this is lost") == 1
+
+
+async def test_a_click_on_an_interface_whose_namespace_is_lost(running: Site) -> None:
+    conversation = await running.start(COUNTER.format(more=""))
+    await running.until(lambda: idle(conversation))
+    again = await forget_runner(running)
+    await sync_to_async(damage)(conversation, tampered)
+    mount = await Mount.objects.aget(conversation=conversation, number=1)
+    again.model.replies = ["I see."]
+    button = next(node for node in mount.tree["n"] if node["c"] == "Button")
+    callback = button["p"]["on_click"]
+    await again.put(conversation, InboxKind.CALLBACK, mount="m1", callback=callback, args=[])
+    await again.until(lambda: len(told(conversation)) == 1)
+    assert "lost" in (await sync_to_async(told)(conversation))[0]
+    await mount.arefresh_from_db()
+    assert mount.state == MountState.CLOSED
+    assert "lost" in mount.error
+
+
+def test_a_rotated_secret_key_keeps_what_was_saved(conversation: Conversation, settings: object) -> None:
+    row = snapshots.signed(conversation.pk, False, "v", b"state")
+    assert row is not None
+    row.save()
+    old = settings.SECRET_KEY  # type: ignore[attr-defined]
+    settings.SECRET_KEY = "another one, which is long enough for the checks of the site, and then some"  # type: ignore[attr-defined]
+    with pytest.raises(SnapshotError, match="secret key"):
+        snapshots.load(conversation.pk, False, "v")
+    settings.SECRET_KEY_FALLBACKS = [old]  # type: ignore[attr-defined]
+    assert snapshots.load(conversation.pk, False, "v") == b"state"
