@@ -83,7 +83,7 @@ class Player:
                 self.trees[name] = parse_tree(json.loads(tree))
                 self.submits |= {name} if keeps else set()
                 return Value(name)
-            case "_update", (name, tree):
+            case "_update", (name, tree, _):
                 self.trees[name] = parse_tree(json.loads(tree))
             case "_close", (name,):
                 self.closed.add(name)

@@ -86,7 +86,7 @@ class ScriptedHost:
                 name = f"m{len(self.trees) + 1}"
                 self.show(name, json.loads(tree))
                 return Value(name)
-            case "_update", (name, tree):
+            case "_update", (name, tree, _):
                 self.show(name, json.loads(tree))
             case "_close", (name,):
                 self.closed.append(name)
