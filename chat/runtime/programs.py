@@ -210,11 +210,10 @@ class Programs:
             try:
                 saved = saved or await self._suspend_if_long(program, calls)
                 reaction = await self._reaction(program, calls, saved)
+                session = await self.workspace.reopen_suspended()
             except SandboxError as error:
                 outcome = Failed(CodeError("MemoryError", f"{error} Keep less in variables.", fatal=True))
                 break
-            try:
-                session = await self.workspace.reopen_suspended()
             except NamespaceLost as lost:
                 self._lost(str(lost))
                 outcome = _gone()
@@ -325,6 +324,9 @@ class Programs:
         """Wait until something answers. Raises Stopped, Parked."""
         while True:
             self.mailbox.changed.clear()
+            if self._is_due(calls):
+                # Loaded before anything is taken, so that an answer and that code goes on are saved together.
+                await self.workspace.reopen_suspended()
             if self.mailbox.stopped:
                 return await self._stop(program, calls)
             done = {p.call: p.task.result() for p in calls if p.task is not None and p.task.done()}
@@ -333,11 +335,23 @@ class Programs:
             waits = [pending for pending in calls if pending.wait is not None and pending.task is None]
             if waits and (answer := self.answers.find(waits)):
                 return answer
+            if saved:
+                await self.workspace.discard()  # it was nothing for this program
             if waits and len(waits) == len(calls) and self.mailbox.leaving:
                 await self._park(program, calls, saved)
             await self.store.flush()  # the page shows what led up to the wait
             if not await self._until(calls, self._nearest(waits)) and saved and self.may_park():
                 raise Parked
+
+    def _is_due(self, calls: list[Pending]) -> bool:
+        """Whether there is something that may answer one of the calls."""
+        now = self.store.now()
+        if self.mailbox.items or self.mailbox.ticks or self.answers.redraw:
+            return True
+        return any(
+            pending.task.done() if pending.task else pending.deadline is not None and pending.deadline <= now
+            for pending in calls
+        )
 
     async def _park(self, program: Statement, calls: list[Pending], saved: bool) -> None:
         if not saved:
