@@ -18,8 +18,8 @@ from chat.runtime.history import model_messages
 from chat.runtime.host import Skills
 from chat.runtime.limits import Limits
 from chat.runtime.mailbox import Mailbox
-from chat.runtime.programs import Programs, Stopped
-from chat.runtime.reader import Ending, Reader, is_blank
+from chat.runtime.programs import Parked, Programs, Stopped
+from chat.runtime.reader import Ending, Reader
 from chat.runtime.records import InboxItem, Message, Mount, Statement, Wait
 from chat.runtime.reply import Reply
 from chat.runtime.states import (
@@ -88,7 +88,7 @@ class Agent:
     async def close(self) -> None:
         """Give back what is held; what was not saved is gone."""
         if self.reader is not None:
-            await self.reader.cut()
+            await self.reader.leave()
         self.programs.host.release()
         await self.programs.workspace.discard()
 
@@ -262,14 +262,16 @@ class Agent:
             if again is None and self.last.turn >= self.limits.turns:
                 self._pause()
                 return
+            if self.mailbox.leaving:
+                raise Parked
             reply, ending = await self._turn(again)
             again = None
             if ending.retry and retries < self.limits.retries:
                 retries += 1
-                again = reply.message if is_blank(reply) else None
+                again = self._blank(reply)
                 if again is None:
                     self._settle_reply(reply, ending)
-                await self._pause_before_retry(retries)
+                await self._pause_before_retry(ending.wait or RETRY_SECONDS * 2**retries)
                 continue
             retries = 0
             text = self._settle_reply(reply, ending)
@@ -287,7 +289,17 @@ class Agent:
         text = self._settle_reply(reply, ending)
         if text:
             self._add_feedback(text)
+        if text or (why and not ending.stopped and not reply.has_acted):
             await self.interact()
+
+    def _blank(self, reply: Reply) -> Message | None:
+        """Return the message for the next try, when nothing of it was shown but thoughts."""
+        if reply.blocks:
+            return None
+        message = reply.message
+        message.finished = message.first_token = None
+        message.reasoning = ""
+        return message
 
     async def _turn(self, again: Message | None) -> tuple[Reply, Ending]:
         message = again
@@ -317,6 +329,9 @@ class Agent:
             while (stop := self.mailbox.stopped) is not None:
                 self.store.touch(self.mailbox.settle(stop))
             return Ending(stopped=True)
+        except BaseException:  # parked or cancelled: another runner goes on
+            await reader.leave()
+            raise
         finally:
             if self.reader is reader:
                 self.reader = None
@@ -341,11 +356,11 @@ class Agent:
         self.store.touch(message)
         return text
 
-    async def _pause_before_retry(self, retries: int) -> None:
+    async def _pause_before_retry(self, seconds: float) -> None:
         await self.store.flush()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(RETRY_SECONDS * 2**retries):
-                while self.mailbox.stopped is None:
+            async with asyncio.timeout(seconds):
+                while self.mailbox.stopped is None and not self.mailbox.leaving:
                     self.mailbox.changed.clear()
                     await self.mailbox.changed.wait()
 

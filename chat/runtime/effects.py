@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from chat.protocol.data import MIN_INTERVAL_SECONDS, NOTHING, PartialJSON
 from chat.protocol.events import Problem
 from chat.protocol.problems import unknown_target
-from chat.runtime.programs import Programs
+from chat.runtime.programs import Parked, Programs
 from chat.runtime.records import Block, Statement, Wait
 from chat.runtime.reply import Reply
 from chat.runtime.states import BlockKind, BlockState, StatementState
@@ -40,6 +40,8 @@ class Effects:
             block = self.reply.next_block()
             if block is None and self.reply.ended:
                 return
+            if self.mailbox.leaving and self.reply.has_acted:
+                raise Parked  # between two statements; a mere text may come to its end, if it does so in time
             if block is None or not await self._advance(block):
                 await self._more()
 

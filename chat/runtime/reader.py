@@ -18,7 +18,6 @@ from chat.llm.base import (
 )
 from chat.protocol.text import TextGuard, guarded
 from chat.runtime.reply import Reply
-from chat.runtime.states import BlockKind
 from chat.runtime.store import Store
 
 logger = logging.getLogger(__name__)
@@ -41,6 +40,7 @@ class Ending:
 
     why: str = ""
     retry: bool = False
+    wait: float | None = None  # seconds that the provider asked for before that
     stopped: bool = False
     final: bool = False  # even though something is wrong, the model need not go on
 
@@ -73,14 +73,22 @@ class Reader:
         if not self.reply.ended:
             self.reply.end()
 
+    async def leave(self) -> None:
+        """Close the provider's stream without ending the reply: another runner sees to that."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
     async def ending(self) -> Ending:
         """Return how the reply ended, once its effects are complete."""
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
-        acted = self.reply.has_acted
-        if self._error is not None:
-            soon = (self._error.retry_after or 0.0) <= LONGEST_PAUSE
-            return Ending(self._error.message, retry=self._error.retryable and soon and not acted)
+        if (error := self._error) is not None:
+            # While nothing has come the client tries again by itself; that is not repeated here.
+            began = self.reply.message.first_token is not None
+            soon = (error.retry_after or 0.0) <= LONGEST_PAUSE
+            retry = error.retryable and began and soon and not self.reply.has_acted
+            return Ending(error.message, retry=retry, wait=error.retry_after)
         if self._reason in REASONS:
             whole = self._reason is FinishReason.UNKNOWN and all(
                 block.complete for block in self.reply.blocks
@@ -133,8 +141,3 @@ class Reader:
         if self._reasoning:
             self.reply.message.reasoning = guarded("".join(self._reasoning))[:REASONING_CHARS]
             self.store.touch(self.reply.message)
-
-
-def is_blank(reply: Reply) -> bool:
-    """Whether nothing that a person could see has arrived."""
-    return all(block.kind is BlockKind.TEXT and not block.text.strip() for block in reply.blocks)
