@@ -93,7 +93,12 @@ def person(new_page: Callable[..., Page], deaths: Deaths, problems: list[str]) -
     log_in(page, deaths.site)
     yield Person(page, deaths.site)
     # What the browser logs while there is no server is no mistake of the page.
-    problems[:] = [line for line in problems if "ERR_CONNECTION" not in line and "WebSocket" not in line]
+    problems[:] = [line for line in problems if not is_of_the_death(line)]
+
+
+def is_of_the_death(line: str) -> bool:
+    """Whether the browser says no more than that the server was away."""
+    return any(words in line for words in ("ERR_CONNECTION", "WebSocket", "ws:error"))
 
 
 def submit(person: Person, label: str, text: str, button: str) -> None:
