@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 from django.urls import reverse
 
-from chat.llm import Deadlines
+from chat.llm import BreakerLimits, Deadlines
 from chat.llm.client import close_clients
 from chat.models import Conversation, Inbox, Message, Mount, Statement
 from chat.runner import supervisor
@@ -360,12 +360,12 @@ async def test_code_that_was_cut_does_not_run(visitor: Visitor, how: Cut | Stall
 @pytest.mark.parametrize(
     ("script", "words", "tries"),
     [
-        (failure(500, "disk full"), "has a problem (status 500)", 3 * 3),
+        (failure(500, "disk full"), "has a problem (status 500)", 3),
         (failure(429, headers={"Retry-After": "1000"}), "gets too many requests", 1),
         (failure(401), "refused the site's key", 1),
         (failure(400, "context_length_exceeded"), "longer than the model can read", 1),
-        (Script([Stall()]), "did not begin to reply for 0.5 seconds", 3),
-        (Script([b"<html>"]), "something unreadable", 3),
+        (Script([Stall()]), "did not begin to reply for 0.5 seconds", 1),
+        (Script([b"<html>"]), "something unreadable", 1),
     ],
     ids=["500", "429", "401", "too-long", "stalled", "page"],
 )
@@ -429,3 +429,55 @@ async def test_stop_closes_the_providers_stream(visitor: Visitor) -> None:
     assert await visitor.replies() == [("stopped", "")]
     assert await visitor.texts() == [SAID]
     assert SAID in await visitor.page()
+
+
+async def test_a_clean_end_without_a_reason_may_be_a_cut(visitor: Visitor) -> None:
+    visitor.provider.queue(reply(SAID, finish=None, tokens=None, done=False), reply("All of it."))
+    await visitor.begin()
+    await visitor.quiet()
+    ((state, note),) = await visitor.replies()
+    assert (state, "may be cut" in note) == ("incomplete", True)
+    assert "Try again" in await visitor.page()
+    await visitor.post("retry")
+    await visitor.quiet(replies=2)
+    assert (await visitor.texts())[-1] == "All of it."
+
+
+async def test_a_server_that_keeps_failing_gets_a_pause(visitor: Visitor, settings: Any) -> None:
+    settings.MODEL_LIMITS = {"breaker": BreakerLimits(failures=2, seconds=60)}
+    visitor.provider.answer = lambda request: failure(500)
+    for _ in range(2):
+        await visitor.begin()
+        await visitor.quiet()
+    called = len(visitor.provider.requests)
+    await visitor.begin()
+    await visitor.quiet()
+    ((state, note),) = await visitor.replies()
+    assert state == "failed"
+    assert "failed 2 times in a row and gets a pause" in note
+    assert len(visitor.provider.requests) == called  # it was left alone
+    assert "Try again" in await visitor.page()
+
+
+async def test_stop_works_while_a_skill_hangs(visitor: Visitor, settings: Any) -> None:
+    hanging = Gate()
+    with Provider() as slow:
+        slow.answer = lambda request: Script([b"{}"], hold=hanging)
+        settings.FETCH_POLICY = {"networks": ("127.0.0.0/8",)}
+        code = (
+            f"```python agent.run\nprint('before')\nawait fetch('http://127.0.0.1:{slow.port}/')\n```\nAfter."
+        )
+        visitor.provider.queue(Script([chunk({"content": code}), gate := Gate()]))
+        await visitor.begin()
+        await asyncio.to_thread(slow.wait_for_request)
+        await happened(gate.reached)
+        await visitor.post("stop")
+        await visitor.quiet()
+        await happened(visitor.provider.requests[0].disconnected)
+        await happened(slow.requests[0].disconnected)
+    assert [state for state, _ in await visitor.replies()] == ["stopped"]
+    states = [s.state async for s in Statement.objects.filter(conversation=visitor.key).order_by("position")]
+    assert states == ["done", "cut"]
+    page = await visitor.page()
+    assert "before" in page
+    assert "After." not in page
