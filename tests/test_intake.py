@@ -72,6 +72,11 @@ def kept(conversation: Conversation, settings: Any, tmp_path: Any) -> Upload:
     )
 
 
+def upload(client: Client, conversation: Conversation, **data: Any) -> Any:
+    """Post a file as a program does, which gets its handle."""
+    return client.post(reverse("upload", args=[conversation.pk]), data)
+
+
 def act(client: Client, conversation: Conversation, action: str, *more: Any, **data: Any) -> Any:
     """Post as the page does, with a key and by htmx."""
     address = reverse(action, args=[conversation.pk, *more])
@@ -584,18 +589,18 @@ def test_an_upload_is_kept_for_its_owner(
     user_client: Client, conversation: Conversation, settings: Any, tmp_path: Any
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
-    response = act(user_client, conversation, "upload", file=csv(name="../../t.csv"))
-    upload = Upload.objects.get()
+    response = upload(user_client, conversation, file=csv(name="../../t.csv"))
+    kept = Upload.objects.get()
     assert response.status_code == 201
-    assert response.json() == {"id": str(upload.pk), "name": "t.csv", "size": 4, "type": "text/csv"}
-    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [str(upload.pk)]
+    assert response.json() == {"id": str(kept.pk), "name": "t.csv", "size": 4, "type": "text/csv"}
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [str(kept.pk)]
 
 
 def test_an_upload_that_is_too_large_is_refused(
     user_client: Client, conversation: Conversation, settings: Any
 ) -> None:
     settings.MAX_UPLOAD_SIZE = 3 * 1024 * 1024
-    response = act(user_client, conversation, "upload", file=csv(b"x" * (3 * 1024 * 1024 + 1)))
+    response = upload(user_client, conversation, file=csv(b"x" * (3 * 1024 * 1024 + 1)))
     assert response.status_code == 413
     assert "At most 3 MB" in response.content.decode()
     assert not Upload.objects.exists()
@@ -604,14 +609,14 @@ def test_an_upload_that_is_too_large_is_refused(
 def test_an_upload_without_a_file_says_what_is_missing(
     user_client: Client, conversation: Conversation
 ) -> None:
-    response = act(user_client, conversation, "upload", file="just text")
+    response = upload(user_client, conversation, file="just text")
     assert response.status_code == 400
     assert "form field" in response.content.decode()
 
 
 def test_a_conversation_keeps_so_many_files(user_client: Client, conversation: Conversation) -> None:
     many_files(conversation)
-    response = act(user_client, conversation, "upload", file=csv())
+    response = upload(user_client, conversation, file=csv())
     assert response.status_code == 429
     assert Upload.objects.count() == MAX_FILES
 
