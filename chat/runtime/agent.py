@@ -116,12 +116,14 @@ class Agent:
         return await self._tick()
 
     async def _user_message(self, item: InboxItem) -> None:
-        text = str(item.payload["text"])
+        self._take_message(item)
+        await self.interact()
+
+    def _take_message(self, item: InboxItem) -> None:
         self.store.touch(self.mailbox.settle(item))
-        message = self._add_message(Role.USER, text=text)
+        message = self._add_message(Role.USER, text=str(item.payload["text"]))
         message.interaction += 1
         message.turn = 0
-        await self.interact()
 
     async def _again(self, item: InboxItem) -> None:
         """Take Retry or Continue, unless what it was meant for has changed meanwhile."""
@@ -277,7 +279,7 @@ class Agent:
             text = self._settle_reply(reply, ending)
             if not text:
                 return
-            self._add_feedback(text)
+            self._tell(text)
 
     async def go_on(self, reply: Reply, waits: list[Wait], why: str = "") -> None:
         """Go on with a reply of an earlier process: its suspended statement, queued effects, feedback."""
@@ -288,7 +290,7 @@ class Agent:
         ending = await self._effects(reply, self.reader, ending, waits if block else [])
         text = self._settle_reply(reply, ending)
         if text:
-            self._add_feedback(text)
+            self._tell(text)
         if text or (why and not ending.stopped and not reply.has_acted):
             await self.interact()
 
@@ -370,6 +372,13 @@ class Agent:
         self.store.touch(self.last)
 
     # Messages
+
+    def _tell(self, text: str) -> None:
+        """Add feedback for the next turn, and the message that ended the code's wait, which belongs with it."""
+        self._add_feedback(text)
+        item = self.mailbox.find(lambda item: item.kind is InboxKind.MESSAGE)
+        if item is not None and self.programs.answers.dismissals:
+            self._take_message(item)
 
     def _add_feedback(self, text: str) -> None:
         self._add_message(Role.FEEDBACK, text=text)
