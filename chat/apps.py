@@ -11,4 +11,4 @@ class ChatConfig(AppConfig):
 
     def ready(self) -> None:
         """Import what registers itself."""
-        from chat import checks  # noqa: F401
+        from chat import checks, cleanup  # noqa: F401

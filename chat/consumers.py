@@ -105,6 +105,7 @@ class PageConsumer(AsyncWebsocketConsumer):
             self.greeted = True
             self.have = number
             await self.queue({})
+            await self.files({})
             self._spawn(self._catch_up("connect"))
             await self._wake()
             return
@@ -145,6 +146,11 @@ class PageConsumer(AsyncWebsocketConsumer):
             queue = await in_thread(page.queue, self.conversation)
             context = {"queue": queue, "conversation": {"pk": self.conversation}}
             await self._say(partial("queue", MORPH, render_to_string("chat/_queue.html", context)))
+
+    async def files(self, event: dict[str, Any]) -> None:
+        """Show the files of the conversation."""
+        if self.greeted and not self.closed:
+            await self._say(await in_thread(files_fragment, self.conversation))
 
     async def account(self, event: dict[str, Any]) -> None:
         """Something about the user's account changed."""
@@ -263,6 +269,12 @@ def has_timers(conversation: UUID) -> bool:
     """Return whether code of a conversation has timers that run while somebody looks."""
     namespace = Conversation.objects.filter(pk=conversation).values_list("namespace", flat=True).first()
     return bool(namespace and namespace.get("timers"))
+
+
+def files_fragment(conversation: UUID) -> str:
+    """Return what shows the files of a conversation."""
+    context = {"conversation": {"pk": conversation}, "files": page.files(conversation)}
+    return partial("files", MORPH, render_to_string("chat/_files.html", context))
 
 
 def _number(text: str | None) -> int | None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -585,6 +586,11 @@ def test_clicks_all_count(user_client: Client, conversation: Conversation, mount
 # Uploads and files
 
 
+def send(client: Client, conversation: Conversation, file: Any) -> Any:
+    """Send a file as a program does; a page says that it is one."""
+    return client.post(reverse("upload", args=[conversation.pk]), {"file": file})
+
+
 def test_an_upload_is_kept_for_its_owner(
     user_client: Client, conversation: Conversation, settings: Any, tmp_path: Any
 ) -> None:
@@ -658,3 +664,38 @@ def test_a_file_belongs_to_its_conversation_and_its_owner(
     assert other_client.get(address_of(kept)).status_code == 404
     assert client.get(address_of(kept))["Location"].startswith("/accounts/login/")
     assert user_client.post(address_of(kept)).status_code == 405
+
+
+def test_a_page_gets_the_list_of_files_and_what_was_not_taken(
+    user_client: Client, conversation: Conversation, settings: Any, tmp_path: Any
+) -> None:
+    settings.MEDIA_ROOT, settings.MAX_UPLOAD_SIZE = tmp_path, 1024 * 1024
+    large = SimpleUploadedFile("<b>big</b>.csv", b"x" * (1024 * 1024 + 1))
+    response = user_client.post(
+        reverse("upload", args=[conversation.pk]),
+        {"file": [csv(name="one.csv"), large, csv(name="<i>two</i>.csv")]},
+        headers={"HX-Request": "true"},
+    )
+    assert Upload.objects.count() == 2
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert page.count("<li ") == 2
+    assert "is too large" in page
+    assert "<b>" not in page
+    assert "<i>" not in page
+
+
+@pytest.mark.parametrize("what", ["conversation", "user"])
+@pytest.mark.django_db(transaction=True)
+def test_what_is_deleted_leaves_no_file(
+    user_client: Client, conversation: Conversation, settings: Any, tmp_path: Any, what: str
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    for _ in range(2):
+        assert send(user_client, conversation, csv()).status_code == 201
+    owner = conversation.owner if what == "conversation" else User.objects.create_user("eve")
+    another = Conversation.objects.create(owner=owner)
+    kept = Upload.objects.create(conversation=another, file=csv(), name="k", content_type="x", size=4)
+    (conversation if what == "conversation" else conversation.owner).delete()
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [str(kept.pk)]
+    assert [path.name for path in (tmp_path / "uploads").iterdir()] == [str(another.pk)]

@@ -18,7 +18,7 @@ from chat.fragments.shapes import (
     notice_for,
     part_shape,
 )
-from chat.models import Block, Conversation, Inbox, Message, Mount, Piece, Statement
+from chat.models import Block, Conversation, Inbox, Message, Mount, Piece, Statement, Upload
 from chat.runtime.states import BlockKind, InboxKind, InboxState, Role
 from chat.ui.markdown import MarkdownStream
 from chat.ui.nodes import InvalidTree
@@ -57,6 +57,11 @@ def queue(conversation: UUID) -> list[dict[str, Any]]:
     """Return the user's messages that wait for the agent, in order."""
     items = Inbox.objects.filter(conversation=conversation, kind=InboxKind.MESSAGE, state=InboxState.QUEUED)
     return [{"pk": item.pk, "text": item.payload["text"]} for item in items.order_by("pk")]
+
+
+def files(conversation: UUID) -> "QuerySet[Upload]":
+    """Return the conversation's files, oldest first."""
+    return Upload.objects.filter(conversation=conversation).order_by("created")
 
 
 def _messages(conversation: UUID) -> "QuerySet[Message]":

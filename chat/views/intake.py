@@ -24,7 +24,7 @@ from chat.runner.groups import frame_group
 from chat.runtime.states import InboxKind, InboxState, MountState
 from chat.ui.forms import build_form, callback_arguments, values_json
 from chat.ui.nodes import form_names, parse_tree, walk
-from chat.views.files import has_room, keep_file, no_room
+from chat.views.files import has_room, keep_file, no_room, show_files
 from chat.views.pages import own
 
 NO_CONTENT = 204
@@ -185,6 +185,8 @@ def submit(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
         return no_room()
     values = values_json(form, lambda file: keep_file(shown.conversation, file))
     payload = {"mount": shown.name, "form": name, "values": values, "token": request.POST.get("token", "")}
+    if request.FILES:
+        show_files(shown.conversation)
     return put(request, shown.conversation, InboxKind.SUBMIT, payload)
 
 

@@ -133,6 +133,7 @@ def conversation(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
             "messages": page.timeline(shown.pk),
             "notice": page.notice(shown),
             "queue": page.queue(shown.pk),
+            "files": list(page.files(shown.pk)),
         }
     context["form"] = MessageForm(initial={"key": uuid.uuid4()})
     context["recent"] = Conversation.objects.filter(owner_id=request.user.pk).order_by("-updated")[

@@ -20,6 +20,9 @@
   // A form keeps its id until the site has answered: sent again after a lost answer, it has no second effect.
   document.addEventListener("htmx:config:request", ({ detail: { ctx } }) => {
     const body = ctx.request.body;
+    // htmx gives up after a minute; a file over a slow line takes what it takes.
+    if (body instanceof FormData && [...body.values()].some((value) => value instanceof File)) ctx.request.timeout = 0;
+    if (ctx.sourceElement.id === "attach") ctx.sourceElement.reset(); // the same file may be chosen again
     if (ctx.request.method === "GET" || !body?.has?.("key")) return;
     const field = idField(ctx);
     const id = field?.value || uuid();
