@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from chat.ui.markdown import MarkdownStream
 
-_CLOSING = re.compile(r"</[a-z][a-z0-9]*>\s*")
-_CLOSINGS = re.compile(r"(?:</[a-z][a-z0-9]*>\s*)+\Z")
-_TAG = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:\s+[a-z][a-z-]*(?:="[^"]*")?)*\s*>')
+_CLOSING = re.compile(r"</[a-z][a-z0-9-]*>\s*")
+_CLOSINGS = re.compile(r"(?:</[a-z][a-z0-9-]*>\s*)+\Z")
+_TAG = re.compile(r'<(/?)([a-z][a-z0-9-]*)(?:\s+[a-z][a-z-]*(?:="[^"]*")?)*\s*>')
 _VOID = frozenset({"br", "hr"})
 
 

@@ -23,10 +23,25 @@ FIRST_LEVEL: Final = 3
 LAST_LEVEL: Final = 6
 
 _INLINE: Final = {"a", "br", "code", "del", "em", "s", "span", "strong"}
-_BLOCKS: Final = {"blockquote", "div", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "ul"}
+_BLOCKS: Final = {
+    "blockquote",
+    "chat-code",
+    "div",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "ul",
+}
 _TABLES: Final = {"table", "tbody", "td", "th", "thead", "tr"}
 _ATTRIBUTES: Final = {
     "a": {"href", "title", "target"},
+    "chat-code": {"class"},
     "ol": {"start"},
     "div": {"class", "tabindex", "role", "aria-label"},
     "pre": {"class", "tabindex"},
@@ -89,7 +104,8 @@ class _Renderer(RendererHTML):
 
 
 def _code(source: str, language: str) -> str:
-    return f'<div class="code"><pre tabindex="0"><code>{highlighted(source, language)}</code></pre></div>\n'
+    code = highlighted(source, language)
+    return f'<chat-code class="code"><pre tabindex="0"><code>{code}</code></pre></chat-code>\n'
 
 
 def _adjust(tokens: list[Token], env: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ a article aside blockquote br button caption circle code col colgroup dd defs de
 dialog div dl dt ellipse em fieldset figcaption figure footer form g h1 h2 h3 h4 h5 h6 header hr img
 input label legend li line mark meter nav ol optgroup option output p path polygon polyline pre
 progress rect s search section select small span strong summary sup svg table tbody td text textarea
-tfoot th thead time tr tspan ul use chat-calls chat-countdown chat-confirm chat-multiselect
+tfoot th thead time tr tspan ul use chat-calls chat-code chat-countdown chat-confirm chat-multiselect
 chat-table chat-tabs chat-tooltip
 """
 TAGS = set(_TAGS.split())

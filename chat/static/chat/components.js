@@ -316,8 +316,9 @@
   function confirm(button, text) {
     if (button.dataset.was) return;
     button.dataset.was = button.textContent;
-    button.setAttribute("aria-live", "polite");
     button.textContent = text;
+    const announcer = document.getElementById("announcer");
+    if (announcer) announcer.textContent = text;
     setTimeout(() => {
       button.textContent = button.dataset.was;
       delete button.dataset.was;

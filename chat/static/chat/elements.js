@@ -315,11 +315,30 @@
     }
   }
 
+  // ---- Code with a button that copies it ---------------------------------------------------------------------------------
+
+  // The button stands in a shadow tree: no morph takes it away, growing text does not meet it, and it is no part of
+  // what the message says.
+  class Code extends HTMLElement {
+    connectedCallback() {
+      if (this.shadowRoot) return;
+      const button = Object.assign(document.createElement("button"), { type: "button", textContent: "Copy" });
+      button.part = "copy";
+      button.setAttribute("aria-label", "Copy code");
+      button.addEventListener("click", async () => {
+        await copy(this.querySelector("pre").textContent);
+        confirm(button, "Copied");
+      });
+      this.attachShadow({ mode: "open" }).append(document.createElement("slot"), button);
+    }
+  }
+
   // Fields that are cleared for the next round tell nobody.
   document.addEventListener("ui:renewed", () => {
     for (const element of document.querySelectorAll("chat-multiselect")) element.show();
   });
 
+  customElements.define("chat-code", Code);
   customElements.define("chat-table", Table);
   customElements.define("chat-tabs", Tabs);
   customElements.define("chat-multiselect", MultiSelect);
