@@ -15,7 +15,7 @@ from chat.ui.forms import MountForm, from_json
 from chat.ui.highlight import highlighted
 from chat.ui.markdown import MarkdownStream
 from chat.ui.nodes import Node, parse_tree
-from chat.ui.render import render_mount_body
+from chat.ui.render import render_error, render_mount_body
 
 
 class PieceShape(NamedTuple):
@@ -45,7 +45,7 @@ class MountShape:
     name: str
     state: str
     body_html: SafeString
-    error: str
+    error_html: SafeString
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,15 @@ def mount_shape(
     """Return a mount for its partial."""
     context = mount_context(conversation, mount, answered_by)
     body = render_mount_body(tree or parse_tree(mount.tree), context)
-    return MountShape(mount.name, str(mount.state), body, mount.error)
+    return MountShape(mount.name, str(mount.state), body, error_card(mount))
+
+
+def error_card(mount: MountLike) -> SafeString:
+    """Return what stands below an interface that failed; nothing when it works."""
+    message, _, details = mount.error.partition("\n")
+    return (
+        render_error(message, ident=f"mount-{mount.name}-error", details=details) if message else SafeString()
+    )
 
 
 def run_state(block: Any, statements: Iterable[Any]) -> str:

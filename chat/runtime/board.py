@@ -10,6 +10,9 @@ from chat.runtime.states import MountState
 from chat.runtime.store import Store
 from chat.ui.nodes import InvalidTree, Node, TreeLimits, callbacks, form_names, parse_tree, to_json
 
+# The first line of a mount's error is for people, what follows are details for who wants them.
+FAILED = "Something in this interface failed. It shows what it showed before."
+
 
 class Board:
     """All mounts by name. Trees from the sandbox are validated before they become part of a mount."""
@@ -118,7 +121,8 @@ class Board:
 
         Returns an empty string when the model has been told the same already.
         """
-        return f"The ui function of mount {name} failed: {error}" if self.warn(self.get(name), error) else ""
+        is_new = self.warn(self.get(name), f"{FAILED}\n{error}")
+        return f"The ui function of mount {name} failed: {error}" if is_new else ""
 
     def warn(self, mount: Mount, error: str) -> bool:
         """Show an error at a mount; returns whether it is new."""

@@ -17,11 +17,11 @@ from chat.runtime.board import Board
 from chat.runtime.host import RuntimeHost, Skills
 from chat.runtime.limits import Limits
 from chat.runtime.mailbox import Mailbox
-from chat.runtime.records import InboxItem, Mount, Statement, Wait
+from chat.runtime.namespace import Namespace
+from chat.runtime.records import InboxItem, Statement, Wait
 from chat.runtime.states import (
     ConversationState,
     InboxState,
-    MountState,
     ProgramKind,
     StatementState,
     WaitKind,
@@ -34,7 +34,6 @@ from chat.runtime.workspace import NamespaceLost, Workspace
 from chat.sandbox.base import (
     CodeError,
     Failed,
-    Finished,
     Outcome,
     Raise,
     Sandbox,
@@ -44,10 +43,7 @@ from chat.sandbox.base import (
     Suspended,
     Value,
 )
-from chat.sandbox.prelude import entry_redraw, entry_render
-from chat.ui.nodes import InvalidTree
 
-LOST = "The code behind this is lost: what was saved of it can't be used. Ask the agent to make it again."
 INTERRUPTED = (
     "It was cut off by a restart of the server, and may or may not have taken effect. It was not repeated."
 )
@@ -85,6 +81,7 @@ class Programs:
         self.limits = limits
         self.host = RuntimeHost(store, board, skills, limits)
         self.workspace = Workspace(store, sandbox, self.host)
+        self.namespace = Namespace(store, board, self.host, self.workspace, self._unless_stopped)
         # The agent says no while the model's stream still comes in.
         self.may_park: Callable[[], bool] = lambda: True
         self.answers = Answers(store, mailbox, board, self.host, limits)
@@ -104,7 +101,7 @@ class Programs:
         """Run a program to its end; its record says what came of it. Raises Stopped, Parked."""
         self.host.begin(program, *place)
         self.answers.begin()
-        session = await self._session(program)
+        session = await self.namespace.session(program)
         program.state = StatementState.RUNNING
         program.started = self.store.now()
         self.store.touch(program)
@@ -133,71 +130,6 @@ class Programs:
         await self.workspace.discard()  # until somebody answers
         await self._through_waits(program, outcome)
 
-    async def render(self, *, partial: bool = False) -> list[str]:
-        """Evaluate the ui functions of all live mounts again and show what changed; returns their errors.
-
-        Only when nothing is suspended. With `partial`, a function that fails (on half a row, say) keeps its
-        picture.
-        """
-        errors = []
-        for mount in self.board.live:
-            session = self.workspace.session or await self._open()
-            outcome = await self._unless_stopped(session.run(*entry_render(mount.name)))
-            errors.append(self._take_render(mount, outcome, partial))
-            if isinstance(outcome, Failed) and outcome.error.fatal:
-                mount.live = False  # it used up its time; it would do so after every step
-                self.store.touch(mount)
-                await self.workspace.discard()
-        return [error for error in errors if error]
-
-    async def feed(self, source: str, inputs: Mapping[str, Any]) -> Outcome:
-        """Run a small entry point of the prelude that waits for nothing, such as new streamed data."""
-        session = await self._session(self.host.program)
-        return await self._unless_stopped(session.run(source, inputs))
-
-    def _take_render(self, mount: Mount, outcome: Outcome, partial: bool) -> str:
-        try:
-            match outcome:
-                case Finished(str() as tree):
-                    self.board.update(mount.name, self.board.parse(tree))
-                case Failed(error) if error.fatal or not partial:
-                    return self.board.fail(mount.name, error.text())
-        except InvalidTree as error:
-            return "" if partial else self.board.fail(mount.name, str(error))
-        return ""
-
-    async def _session(self, program: Statement | None) -> Session:
-        if self.workspace.session is None:
-            await self._open()
-            if program is not None and program.kind is not ProgramKind.STATEMENT:
-                await self.render(partial=True)  # callbacks belong to the tree that was rendered last
-        return self.workspace.session or await self._open()
-
-    async def _open(self) -> Session:
-        try:
-            session = await self.workspace.ready()
-        except NamespaceLost as lost:
-            self._lost(str(lost))
-            session = await self.workspace.ready()
-        await session.run(*entry_redraw())  # what is shown may be newer than what was saved
-        return session
-
-    def _lost(self, reason: str) -> None:
-        for mount in self.board.mounts.values():
-            if mount.state is not MountState.SUBMITTED and self.board.needs_code(mount):
-                self.board.set_state(mount, MountState.CLOSED)
-                self.board.warn(mount, LOST)
-        namespace = self.store.conversation.namespace
-        self.store.conversation.namespace = {"mounts": namespace.get("mounts", 0)}
-        self.store.touch(self.store.conversation)
-        self.store.snapshot(None, suspended=False)
-        self.store.snapshot(None, suspended=True)
-        if self.host.program is not None:
-            self.host.note(
-                f"All variables and functions of this conversation are lost ({reason}). The namespace is "
-                "fresh, and the mounts that need code are closed: define again what you need."
-            )
-
     # Waiting
 
     async def _through_waits(self, program: Statement, outcome: Outcome) -> None:
@@ -215,7 +147,7 @@ class Programs:
                 outcome = Failed(CodeError("MemoryError", f"{error} Keep less in variables.", fatal=True))
                 break
             except NamespaceLost as lost:
-                self._lost(str(lost))
+                self.namespace.lost(str(lost))
                 outcome = _gone()
                 break
             if saved:
@@ -238,7 +170,7 @@ class Programs:
         try:
             return await self.workspace.reopen_suspended()
         except NamespaceLost as lost:
-            self._lost(str(lost))
+            self.namespace.lost(str(lost))
             return None
 
     async def _resume(self, session: Session, reaction: Reaction, saved: bool) -> Outcome:
@@ -265,7 +197,7 @@ class Programs:
         (call,) = reaction.answers
         outcome = await self._unless_stopped(session.resume({call: event("redraw")}))
         if reaction.item is not None:
-            self.board.warn(self.board.mounts[reaction.item.payload["mount"]], error)
+            self.board.fail(reaction.item.payload["mount"], error)
         return outcome
 
     def _stop_timers(self, reaction: Reaction) -> None:
