@@ -18,6 +18,7 @@ from chat.runtime.history import model_messages
 from chat.runtime.host import Skills
 from chat.runtime.limits import Limits
 from chat.runtime.mailbox import Mailbox
+from chat.runtime.messages import Messages
 from chat.runtime.programs import Parked, Programs, Stopped
 from chat.runtime.reader import Ending, Reader
 from chat.runtime.records import InboxItem, Message, Mount, Statement, Wait
@@ -33,7 +34,7 @@ from chat.runtime.states import (
     Role,
     StatementState,
 )
-from chat.runtime.store import Store
+from chat.runtime.store import Store, enter
 from chat.runtime.values import to_native
 from chat.runtime.waits import callback_args
 from chat.sandbox.base import Sandbox
@@ -47,7 +48,7 @@ RETRY_SECONDS = 0.25
 
 
 class Agent:
-    """Drives one conversation. `last` is its newest message, from which positions and turns are counted."""
+    """Drives one conversation, whose newest message is `last`."""
 
     def __init__(
         self,
@@ -67,12 +68,11 @@ class Agent:
         self.model = model
         self.limits = limits
         self.prompt = prompt
-        self.last = last
+        self.messages = Messages(store, last)
         self.board = Board(store, limits, mounts)
         self.programs = Programs(store, mailbox, sandbox, self.board, skills, limits)
         self.programs.may_park = self._may_park
         self.reader: Reader | None = None
-        self.anchor: Message | None = last if last and last.role is Role.ASSISTANT else None
         self.unreported: list[Statement] = []  # callbacks that ran while a reply was under way
         self.watched = False  # whether a browser shows the conversation, so that its timers run
 
@@ -82,7 +82,7 @@ class Agent:
             self.mailbox.changed.clear()
             if not await self._handle_next():
                 break
-        self._set_state(ConversationState.IDLE)
+        enter(self.store, ConversationState.IDLE)
         await self.store.flush()
 
     async def close(self) -> None:
@@ -121,14 +121,14 @@ class Agent:
 
     def _take_message(self, item: InboxItem) -> None:
         self.store.touch(self.mailbox.settle(item))
-        message = self._add_message(Role.USER, text=str(item.payload["text"]))
+        message = self.messages.add(Role.USER, text=str(item.payload["text"]))
         message.interaction += 1
         message.turn = 0
 
     async def _again(self, item: InboxItem) -> None:
         """Take Retry or Continue, unless what it was meant for has changed meanwhile."""
-        last = self.last
-        if last is None or not _is_offered(item.kind, last):
+        last = self.messages.last
+        if last is None or not self.messages.offer(item.kind):
             self.store.touch(self.mailbox.settle(item, InboxState.WITHDRAWN))
             return
         self.store.touch(self.mailbox.settle(item))
@@ -152,7 +152,10 @@ class Agent:
         self.store.touch(self.mailbox.settle(item))
         title = mount.tree.get("p", {}).get("title")
         words = f" ({title!r})" if title else ""
-        self._add_feedback(f"The user submitted the form of mount {mount.name}{words}: {to_native(values)!r}")
+        self.messages.add(
+            Role.FEEDBACK,
+            text=f"The user submitted the form of mount {mount.name}{words}: {to_native(values)!r}",
+        )
         await self.interact()
 
     async def _callback(self, item: InboxItem) -> None:
@@ -216,7 +219,7 @@ class Agent:
 
     async def after_program(self, program: Statement, mount: Mount | None = None) -> None:
         """Show and tell what a callback did: a failure at its mount, outputs and errors in their own turn."""
-        errors = await self.programs.render()
+        errors = await self.programs.namespace.render()
         program.notes = "\n".join(filter(None, [program.notes, *errors]))
         if program.error and mount is not None:
             self.board.fail(mount.name, program.error)
@@ -237,7 +240,7 @@ class Agent:
         """Start a turn that tells the model what callbacks printed and how they failed."""
         text = self._told(programs)
         if text:
-            self._add_feedback(text)
+            self.messages.add(Role.FEEDBACK, text=text)
             await self.interact()
 
     def _told(self, programs: list[Statement]) -> str:
@@ -250,18 +253,18 @@ class Agent:
     def _place(self, mount: Mount | None) -> tuple[Any, Any]:
         if mount is not None:
             return (mount.message_id, None)
-        message = self.anchor or self.last
+        message = self.messages.reply or self.messages.last
         return (message.id if message else None, None)
 
     # Turns
 
     async def interact(self) -> None:
         """Call the model, and again with the feedback on its reply, until there is none."""
-        self._set_state(ConversationState.RUNNING)
+        enter(self.store, ConversationState.RUNNING)
         retries = 0
         again: Message | None = None
-        while self.last is not None:
-            if again is None and self.last.turn >= self.limits.turns:
+        while self.messages.last is not None:
+            if again is None and self.messages.last.turn >= self.limits.turns:
                 self._pause()
                 return
             if self.mailbox.leaving:
@@ -283,7 +286,7 @@ class Agent:
 
     async def go_on(self, reply: Reply, waits: list[Wait], why: str = "") -> None:
         """Go on with a reply of an earlier process: its suspended statement, queued effects, feedback."""
-        self._set_state(ConversationState.RUNNING)
+        enter(self.store, ConversationState.RUNNING)
         self.reader = Reader(self.store, reply)
         ending = Ending(why=why)
         block = next((b for b in reply.blocks if b.state in (BlockState.RUNNING, BlockState.WAITING)), None)
@@ -306,10 +309,10 @@ class Agent:
     async def _turn(self, again: Message | None) -> tuple[Reply, Ending]:
         message = again
         if message is None:
-            message = self._add_message(Role.ASSISTANT, state=MessageState.STREAMING)
+            message = self.messages.add(Role.ASSISTANT, state=MessageState.STREAMING)
             message.turn += 1
         message.model = self.model.name
-        self.anchor = message
+        self.messages.reply = message
         reply = Reply(self.store, message)
         self.reader = Reader(self.store, reply)
         messages = model_messages(self.prompt, await self.store.history(), self.limits)
@@ -367,46 +370,15 @@ class Agent:
                     await self.mailbox.changed.wait()
 
     def _pause(self) -> None:
-        assert self.last is not None
-        self.last.note = f"The agent has used its {self.limits.turns} turns for this message."
-        self.store.touch(self.last)
+        assert self.messages.last is not None
+        self.messages.last.note = f"The agent has used its {self.limits.turns} turns for this message."
+        self.store.touch(self.messages.last)
 
     # Messages
 
     def _tell(self, text: str) -> None:
-        """Add feedback for the next turn, and the message that ended the code's wait, which belongs with it."""
-        self._add_feedback(text)
+        """Add feedback for the next turn, and the message that ended the code's wait, if one did."""
+        self.messages.add(Role.FEEDBACK, text=text)
         item = self.mailbox.find(lambda item: item.kind is InboxKind.MESSAGE)
         if item is not None and self.programs.answers.dismissals:
             self._take_message(item)
-
-    def _add_feedback(self, text: str) -> None:
-        self._add_message(Role.FEEDBACK, text=text)
-
-    def _add_message(self, role: Role, *, text: str = "", state: MessageState = MessageState.DONE) -> Message:
-        message = Message(
-            conversation_id=self.store.conversation.id,
-            position=self.last.position + 1 if self.last else 1,
-            role=role,
-            created=self.store.now(),
-            state=state,
-            text=text,
-            interaction=self.last.interaction if self.last else 0,
-            turn=self.last.turn if self.last else 0,
-        )
-        self.store.add(message)
-        self.last = message
-        return message
-
-    def _set_state(self, state: ConversationState) -> None:
-        conversation = self.store.conversation
-        if conversation.state is not state:
-            conversation.state = state
-            self.store.touch(conversation)
-
-
-def _is_offered(kind: InboxKind, last: Message) -> bool:
-    """Whether the page offers Retry or Continue after this message."""
-    if kind is InboxKind.CONTINUE:
-        return last.role is Role.FEEDBACK and bool(last.note)
-    return last.role is Role.ASSISTANT and last.state in (MessageState.INCOMPLETE, MessageState.FAILED)

@@ -91,7 +91,7 @@ class Effects:
             await self.cut()
             self._settle(block, BlockState.FAILED)
             self.reply.drop()
-        errors = await self.programs.render()
+        errors = await self.programs.namespace.render()
         if errors:
             statement.notes = "\n".join(filter(None, [statement.notes, *errors]))
             self.store.touch(statement)
@@ -128,10 +128,10 @@ class Effects:
                 self._settle(block, BlockState.DONE)
 
     async def _apply(self, block: Block, text: str, *, complete: bool) -> None:
-        outcome = await self.programs.feed(*entry_stream(block.target, text, complete))
+        outcome = await self.programs.namespace.feed(*entry_stream(block.target, text, complete))
         if isinstance(outcome, Failed):
             self._fail_data(block, outcome.error.text())
-        errors = await self.programs.render(partial=not complete)
+        errors = await self.programs.namespace.render(partial=not complete)
         if errors:
             block.error = "\n".join(filter(None, [block.error, *errors]))
             self.store.touch(block)

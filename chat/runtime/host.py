@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
+from chat.runtime import calls
 from chat.runtime.approvals import SkillInfo, approval_tree
 from chat.runtime.board import Board
 from chat.runtime.limits import Limits
@@ -134,9 +135,8 @@ class RuntimeHost:
     def run_skill(self, pending: Pending, name: str, args: list[Any], kwargs: dict[str, Any]) -> None:
         """Start a skill as the answer to a pending call, and record it with the program."""
         program = self._running()
-        entry = {"name": name, "args": to_json([args, kwargs]), "state": "started"}
-        if len(program.calls) < self.limits.calls_kept:
-            program.calls = [*program.calls, entry]
+        entry = calls.entry(name, args, kwargs)
+        program.calls = calls.with_entry(program.calls, entry, self.limits.calls_kept)
         pending.task = asyncio.ensure_future(
             self._recorded(program, entry, self.skills.run(name, args, kwargs))
         )

@@ -32,7 +32,7 @@ class Limits:
     """Conversation text sent to the model, about 100,000 tokens; the oldest messages go first."""
 
     calls_kept: int = 100
-    """Host calls listed per statement; the rest is counted by the sandbox's own limit."""
+    """Skill calls listed per statement with their arguments; the older ones are counted."""
 
     skill_seconds: float = 60.0
     """One skill call; longer ones belong to a job system."""

@@ -27,7 +27,7 @@ from chat.runtime.states import (
     WaitKind,
     WaitState,
 )
-from chat.runtime.store import Store
+from chat.runtime.store import Store, enter
 from chat.runtime.values import to_json, to_native
 from chat.runtime.waits import Pending, Reaction, event
 from chat.runtime.workspace import NamespaceLost, Workspace
@@ -77,7 +77,6 @@ class Programs:
         self.store = store
         self.mailbox = mailbox
         self.board = board
-        self.skills = skills
         self.limits = limits
         self.host = RuntimeHost(store, board, skills, limits)
         self.workspace = Workspace(store, sandbox, self.host)
@@ -217,7 +216,7 @@ class Programs:
             self.answers.save(wait)
         program.state = StatementState.WAITING
         self.store.touch(program)
-        self._set_state(ConversationState.WAITING)
+        enter(self.store, ConversationState.WAITING)
         await self.store.flush()
         return True
 
@@ -249,7 +248,7 @@ class Programs:
             program.state = StatementState.RUNNING
             self.store.touch(program)
             self.store.snapshot(None, suspended=True)
-            self._set_state(ConversationState.RUNNING)
+            enter(self.store, ConversationState.RUNNING)
         await self.store.flush()
 
     async def _reaction(self, program: Statement, calls: list[Pending], saved: bool) -> Reaction:
@@ -293,7 +292,7 @@ class Programs:
                 self.answers.save(pending.wait)
             program.state = StatementState.WAITING
             self.store.touch(program)
-            self._set_state(ConversationState.WAITING)
+            enter(self.store, ConversationState.WAITING)
             await self.store.flush()
         raise Parked
 
@@ -346,7 +345,7 @@ class Programs:
         self.host.release()
         self.store.snapshot(None, suspended=True)
         self.store.touch(program)
-        self._set_state(ConversationState.RUNNING)
+        enter(self.store, ConversationState.RUNNING)
 
     async def _kill(self, program: Statement) -> None:
         await self.workspace.discard()
@@ -382,9 +381,3 @@ class Programs:
         if self.host.program is not None and not self.host.program.settled:
             await self._kill(self.host.program)
         raise Stopped
-
-    def _set_state(self, state: ConversationState) -> None:
-        conversation = self.store.conversation
-        if conversation.state is not state:
-            conversation.state = state
-            self.store.touch(conversation)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chat.runtime.agent import Agent
+from chat.runtime.calls import summary
 from chat.runtime.programs import Stopped
 from chat.runtime.records import Block, InboxItem, Message, Statement, Wait
 from chat.runtime.reply import Reply
@@ -47,7 +48,7 @@ async def recover(agent: Agent, store: Store, left: Unfinished) -> None:
         agent.programs.answers.redraw = bool(left.started)
     elif any(s.state is StatementState.CUT for s in left.statements):
         with contextlib.suppress(Stopped):  # the page shows what was undone
-            await agent.programs.render()
+            await agent.programs.namespace.render()
     callbacks = [s for s in left.statements if s.block_id is None and s is not waiting]
     if left.message is not None and left.message.state is MessageState.STREAMING:
         why = "" if left.message.finished else RESTARTED
@@ -58,7 +59,7 @@ async def recover(agent: Agent, store: Store, left: Unfinished) -> None:
         await agent.resume_callback(waiting, _waits(left, waiting))
     elif callbacks:
         await agent.report(callbacks)
-    elif _unanswered(agent.last):
+    elif _unanswered(agent.messages.last):
         await agent.interact()
 
 
@@ -106,7 +107,7 @@ def _what_is_known(statement: Statement) -> str:
 
 
 def _known_calls(calls: list[dict[str, Any]]) -> str:
-    told = ", ".join(f"{call['name']}() {call['state']}" for call in calls)
+    told = summary(calls)
     return f" Skills it had called: {told}." if told else ""
 
 

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Protocol
 
 from chat.runtime.records import Block, Conversation, Message, Record
+from chat.runtime.states import ConversationState
 
 
 class Store(Protocol):
@@ -41,3 +42,10 @@ class Store(Protocol):
 
 class LeaseLost(Exception):
     """Another runner drives this conversation now; stop at once and save nothing."""
+
+
+def enter(store: Store, state: ConversationState) -> None:
+    """Change what the page says that the agent is doing."""
+    if store.conversation.state is not state:
+        store.conversation.state = state
+        store.touch(store.conversation)
