@@ -38,6 +38,14 @@ REPLY_SECONDS = 1.5  # that a reply streams for
 LATEST_DEATH = 3.0  # seconds after the start; some replies are over by then, or wait
 SETTLE_SECONDS = 60.0
 CHANGE = 'await memory_set("{name}", (await memory_get("{name}", 0)) + 1)'
+DESCRIBED = {
+    "conversation": "state, lease, lease_until, seq",
+    "message": "position, role, state, note, finished",
+    "statement": "position, kind, state, source, error, calls",
+    "wait": "kind, state, deadline",
+    "inbox": "kind, state, payload",
+    "snapshot": "suspended, version",
+}
 COUNTED = re.compile(r'memory_set\("([^"]+)"')
 ANSWERS: dict[str, str] = {"NumberField": "7", "CheckboxGroup": "red", "Checkbox": "on"}
 
@@ -142,6 +150,15 @@ class Database:
         query = "SELECT text FROM chat_message WHERE conversation_id = ? AND role = 'feedback'"
         return "\n".join(row["text"] for row in self.rows(query, pk(talk)))
 
+    def describe(self, talk: Talk) -> str:
+        """Return what is known of a conversation that does not come to rest."""
+        words = [talk.name]
+        for table, columns in DESCRIBED.items():
+            key = "id" if table == "conversation" else "conversation_id"
+            rows = self.rows(f"SELECT {columns} FROM chat_{table} WHERE {key} = ?", pk(talk))
+            words += [f"  {table}: {dict(row)}" for row in rows]
+        return "\n".join(words)
+
     def counts(self) -> dict[str, int]:
         return {row["key"]: json.loads(row["value"]) for row in self.rows("SELECT * FROM chat_memory")}
 
@@ -182,7 +199,7 @@ def settle(session: Session, database: Database, talks: list[Talk]) -> None:
     give_up = time.monotonic() + SETTLE_SECONDS
     left = list(talks)
     while left:
-        assert time.monotonic() < give_up, {talk.name: database.state(talk) for talk in left}
+        assert time.monotonic() < give_up, "\n".join(map(database.describe, left))
         for talk in list(left):
             match database.state(talk):
                 case "waiting" if not database.queued(talk):
@@ -265,15 +282,17 @@ async def test_deaths_at_random_moments(tmp_path: Path) -> None:
                     key = await asyncio.to_thread(session.start, f"play {name} as {talk}")
                     talks.append(Talk(key, talk))
                 moment = chance.uniform(0, LATEST_DEATH)
+                print(f"death {number} after {moment:.2f} s of {names}")  # noqa: T201
                 await until_the_death(session, talks, site, moment)
                 site = await asyncio.to_thread(Site(tmp_path, port=site.port, **variables).start)
                 await asyncio.to_thread(settle, session, database, talks)
                 for each in talks:
                     for state, count in check(session, database, each).items():
                         totals[state] = totals.get(state, 0) + count
-                print(f"death {number}: after {moment:.2f} s", totals)  # noqa: T201
+                print("  in all:", totals)  # noqa: T201
         finally:
             site.kill()
+            print(site.output)  # noqa: T201
             log = [line for line in site.lines if "ERROR" in line or "Traceback" in line]
     assert not log, site.output
     assert totals.get("cut"), "no statement was cut: the moments are not what they should be"

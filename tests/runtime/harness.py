@@ -159,6 +159,8 @@ class FakelessSkills:
         self.done: list[Any] = []
         self.options: list[dict[str, Any]] = []
         self.hang = False
+        self.hangs_after: int | None = None
+        self.hanging = False
         self.gate: asyncio.Event | None = None
         self.approval: set[str] = set()
 
@@ -172,7 +174,8 @@ class FakelessSkills:
         return name == "memory_set"
 
     async def run(self, name: str, args: list[Any], kwargs: dict[str, Any]) -> Settled:
-        if self.hang:
+        if self.hang or self.hangs_after == len(self.done):
+            self.hanging = True
             await asyncio.Event().wait()
         if self.gate is not None:
             await self.gate.wait()
