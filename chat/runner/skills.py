@@ -1,5 +1,6 @@
 """Skills as one conversation's code may call them, with their stores in the database."""
 
+import json
 import logging
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +8,6 @@ from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db.models import Q
 
 from chat.models import Memory, Upload
 from chat.runtime.approvals import SkillInfo
@@ -90,10 +90,16 @@ class UserMemory:
 
     async def search(self, words: Sequence[str], limit: int) -> Sequence[tuple[str, Any]]:
         """Return the entries that have all words in their key or value, newest first."""
-        found = Memory.objects.filter(user=self.user_id).order_by("-updated")
-        for word in words:
-            found = found.filter(Q(key__icontains=word) | Q(value__icontains=word))
-        return [(memory.key, memory.value) async for memory in found[:limit]]
+        # Not by the database: SQLite knows the cases of ASCII only, and values are JSON with escapes in it.
+        wanted = [word.casefold() for word in words]
+        found: list[tuple[str, Any]] = []
+        async for memory in Memory.objects.filter(user=self.user_id).order_by("-updated", "-pk"):
+            text = f"{memory.key}\n{json.dumps(memory.value, ensure_ascii=False)}".casefold()
+            if all(word in text for word in wanted):
+                found.append((memory.key, memory.value))
+            if len(found) == limit:
+                break
+        return found
 
 
 class ConversationFiles:
