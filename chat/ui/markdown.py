@@ -39,7 +39,7 @@ class MarkdownStream:
         self._env: dict[str, Any] = {}
         self._looked_at = 0  # length of the rest when blocks were last looked for
         self._open = SafeString()
-        self._open_length = 0
+        self._open_length = 0  # of that part of what is open which is shown
         self._open_is_old = False
 
     def feed(self, text: str) -> list[SafeString]:
@@ -47,11 +47,15 @@ class MarkdownStream:
         if not text:
             return []
         self._rest = (self._rest + text).replace("\r\n", "\n")
-        self._open_is_old = True
+        finished: list[SafeString] = []
         if _grown(len(self._rest), self._looked_at):
             self._looked_at = len(self._rest)
-            return self._cut()
-        return []
+            finished = self._cut()
+        length = sum(map(len, self._held)) + len(self._rest)
+        if _grown(length, self._open_length):
+            self._open_length = length
+            self._open_is_old = True
+        return finished
 
     def close(self) -> list[SafeString]:
         """Finish everything; return the blocks that were still open."""
@@ -63,10 +67,9 @@ class MarkdownStream:
     @property
     def open(self) -> SafeString:
         """The HTML of what is not finished; of a long block it may lag a little behind the text."""
-        waiting = "".join(self._held) + self._rest
-        if self._open_is_old and _grown(len(waiting), self._open_length):
-            self._open = render_block(waiting, _copy(self._env)) if waiting.strip() else SafeString()
-            self._open_length = len(waiting)
+        if self._open_is_old:
+            shown = ("".join(self._held) + self._rest)[: self._open_length]
+            self._open = render_block(shown, _copy(self._env)) if shown.strip() else SafeString()
             self._open_is_old = False
         return self._open
 
