@@ -196,7 +196,7 @@ class Publisher:
         stream = None
         if block.kind is BlockKind.TEXT and is_shown(block):
             stream = self._text(block).stream
-        return part_shape(block, "", statements, self._mounts_at(block.id), stream)
+        return part_shape(block, statements, self._mounts_at(block.id), stream)
 
     def _mounts_at(self, place: UUID) -> list[MountShape]:
         return [self._mount_shape(mount) for mount in self._parts[2].get(place, [])]
@@ -224,7 +224,7 @@ class Publisher:
         self.known.runs[block.id] = state
         self._whole_runs.add(block.id)
         self.known.statements.update(statement.id for statement in statements)
-        html = render_to_string("chat/_run.html", {"part": part_shape(block, "", statements)})
+        html = render_to_string("chat/_run.html", {"part": part_shape(block, statements)})
         return [partial(f"{dom}-run", MORPH, html)]
 
     def _text(self, block: Block) -> Growing:

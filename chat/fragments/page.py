@@ -84,7 +84,7 @@ def _message(conversation: UUID, message: Message, names: dict[int, str]) -> Mes
     for mount in message.mounts.all():
         by_block[mount.block_id].append(_mount(conversation, mount, names))
     parts = [
-        part_shape(block, "", list(block.statements.all()), by_block[block.pk], stream_of(block))
+        part_shape(block, list(block.statements.all()), by_block[block.pk], stream_of(block))
         for block in message.blocks.all()
     ]
     return message_shape(message, parts, by_block[None])
@@ -100,11 +100,6 @@ def stream_of(block: Block) -> MarkdownStream | None:
     if block.closed:
         stream.close()
     return stream
-
-
-def source_of(block: Block) -> str:
-    """Return all of a block that has arrived."""
-    return block.source if block.closed else "".join(piece.text for piece in block.pieces.all())
 
 
 def _mount(conversation: UUID, mount: Mount, names: dict[int, str]) -> MountShape:

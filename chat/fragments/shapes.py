@@ -192,27 +192,18 @@ def is_shown(block: Any) -> bool:
 
 def part_shape(
     block: Any,
-    source: str,
     statements: Sequence[Any] = (),
     mounts: Sequence[MountShape] = (),
     stream: MarkdownStream | None = None,
 ) -> PartShape:
-    """Return a block for its partial; `source` is all of it that has arrived."""
+    """Return a block for its partial; `stream` has read what is to be shown of a text."""
     dom = block_dom(block.id)
-    pieces: list[PieceShape] = []
-    if block.kind == BlockKind.TEXT and is_shown(block):
-        if stream is None:
-            stream = MarkdownStream()
-            stream.feed(source)
-            if block.closed:
-                stream.close()
-        pieces = pieces_of(dom, stream)
     return PartShape(
         dom=dom,
         kind=str(block.kind),
         state=run_state(block, statements),
         shown=block.kind != BlockKind.TEXT or is_shown(block),
-        pieces=pieces,
+        pieces=pieces_of(dom, stream) if stream else [],
         statements=[statement_shape(statement) for statement in statements],
         mounts=mounts,
         target=block.target,
