@@ -1,12 +1,17 @@
 """What browser tests share: a person on a page, on a desk and on a phone."""
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.conftest import log_in
 from tests.live import Site
+from tests.provider import Provider
+
+if TYPE_CHECKING:
+    from tests.e2e.stage import Stage
 
 expect.set_options(timeout=20_000)
 
@@ -93,3 +98,31 @@ def at_desk(new_page: Callable[..., Page], site: Site) -> Person:
     page = new_page(**SIZES["desk"])
     log_in(page, site)
     return Person(page, site)
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator[Provider]:
+    """A model server for all tests that say what the model replies."""
+    with Provider() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def scripted(tmp_path_factory: pytest.TempPathFactory, model: Provider) -> Iterator[Site]:
+    """The site with that model; one for all tests, since each has conversations of its own."""
+    variables = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": "none", "OPENAI_MODEL": "scripted"}
+    with Site(tmp_path_factory.mktemp("scripted"), **variables) as running:
+        yield running
+
+
+@pytest.fixture
+def stage(new_page: Callable[..., Page], scripted: Site, model: Provider) -> Iterator["Stage"]:
+    """A person at a desk whose model says what the test wants."""
+    from tests.e2e.stage import Stage
+
+    page = new_page(**SIZES["desk"])
+    log_in(page, scripted)
+    stage = Stage(page, scripted, model)
+    yield stage
+    for request in stage.requests:
+        print("The model was told:", request.messages[-1]["content"])  # noqa: T201 - shown when a test failed

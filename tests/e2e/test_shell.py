@@ -193,8 +193,8 @@ def test_a_message_that_did_not_get_through_is_kept(at_desk: Person, problems: l
 def test_a_finished_reply_is_announced_once(at_desk: Person) -> None:
     at_desk.page.add_init_script("""
       window.said = [];
-      addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
-        said.push(document.getElementById("announcer").textContent);
+      addEventListener("DOMContentLoaded", () => new MutationObserver((lines) => {
+        said.push(...lines.flatMap(({ addedNodes }) => [...addedNodes].map((line) => line.textContent)));
       }).observe(document.getElementById("announcer"), { childList: true }));
     """)
     at_desk.choose("Markdown in a panel")

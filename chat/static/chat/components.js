@@ -271,28 +271,6 @@
     document.querySelectorAll(".ui-slider input").forEach(showRange);
   });
 
-  // ---- A new form gets the focus when nobody is busy elsewhere -------------------------------------------------------
-
-  const coarse = matchMedia("(pointer: coarse)"); // there the focus would open a keyboard over the form
-  const isIdle = () => {
-    const active = document.activeElement;
-    return !active || active === document.body || (active.matches("#composer textarea") && !active.value);
-  };
-
-  const timeline = document.getElementById("timeline");
-  if (timeline) {
-    new MutationObserver((records) => {
-      if (coarse.matches || !isIdle()) return;
-      for (const { addedNodes } of records) {
-        for (const node of addedNodes) {
-          const body = node instanceof Element && (node.matches(".mount") ? node : node.querySelector(".mount"));
-          const field = body && body.querySelector(".ui-field :is(input, select, textarea):not(:disabled)");
-          if (field) field.focus({ preventScroll: true });
-        }
-      }
-    }).observe(timeline, { childList: true, subtree: true });
-  }
-
   // ---- Small things -------------------------------------------------------------------------------------------------
 
   async function copy(text) {
@@ -317,8 +295,7 @@
     if (button.dataset.was) return;
     button.dataset.was = button.textContent;
     button.textContent = text;
-    const announcer = document.getElementById("announcer");
-    if (announcer) announcer.textContent = text;
+    window.chatPage?.announce(text);
     setTimeout(() => {
       button.textContent = button.dataset.was;
       delete button.dataset.was;

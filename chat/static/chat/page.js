@@ -179,7 +179,14 @@
   // Announcements: a finished reply once, not each piece of it
 
   const announcer = find("#announcer");
-  const announce = (text) => (announcer.textContent = text);
+  const SAID = 3; // lines that stay: what comes at once must not take the place of what is still being read
+
+  function announce(text) {
+    announcer.append(Object.assign(document.createElement("p"), { textContent: text }));
+    while (announcer.childElementCount > SAID) announcer.firstElementChild.remove();
+  }
+
+  window.chatPage = { announce };
   const streaming = new Set();
   let agent = find("#conversation")?.dataset.state;
   let stopHadFocus = false;
