@@ -1,4 +1,4 @@
-"""However a page came by it, it shows the same: frame by frame, catching up from any frame, or loaded anew."""
+"""However a page came by it, it shows the same: frame by frame, catching up from anywhere, or loaded anew."""
 
 import random
 from itertools import zip_longest
