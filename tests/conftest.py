@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -76,17 +77,34 @@ def conversation(user: User) -> Conversation:
 
 
 @pytest.fixture(scope="session")
-def redis_url() -> str:
-    """A Redis server for tests, which may empty it."""
-    return str(needs("REDIS_URL_TEST, the address of a Redis server,", os.environ.get("REDIS_URL_TEST")))
+def redis_url(worker_id: str) -> str:
+    """A Redis database for tests, which may empty it; each process that runs tests has its own."""
+    url = needs("REDIS_URL_TEST, the address of a Redis server,", os.environ.get("REDIS_URL_TEST"))
+    return f"{url.rpartition('/')[0]}/{worker_number(worker_id)}"
 
 
 @pytest.fixture(scope="session")
-def postgres_url() -> str:
-    """A PostgreSQL database for tests, which may empty it."""
-    return str(
-        needs("DATABASE_URL_TEST, the address of a PostgreSQL database,", os.environ.get("DATABASE_URL_TEST"))
+def postgres_url(worker_id: str) -> str:
+    """A PostgreSQL database for tests, which may empty it; each process that runs tests has its own."""
+    url = needs(
+        "DATABASE_URL_TEST, the address of a PostgreSQL database,", os.environ.get("DATABASE_URL_TEST")
     )
+    name = f"agentsite_{worker_number(worker_id)}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"{url.rpartition('/')[0]}/{name}"
+
+
+def worker_number(worker_id: str) -> int:
+    """Return the number of a process that runs tests, 0 when there is only one."""
+    return int(worker_id.removeprefix("gw")) if worker_id.startswith("gw") else 0
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return how many processes share the run: two for all of it, none for what somebody looks at by itself."""
+    everything = all(Path(argument.partition("::")[0]).is_dir() for argument in config.args)
+    return 2 if everything and not any("bench" in argument for argument in config.args) else 0
 
 
 # The site and the browser
