@@ -102,7 +102,7 @@ def worker_number(worker_id: str) -> int:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return how many processes share the run: two for all of it, none for what somebody looks at by itself."""
+    """Return how many processes share the run: two for all of it, none for what somebody looks at."""
     everything = all(Path(argument.partition("::")[0]).is_dir() for argument in config.args)
     return 2 if everything and not any("bench" in argument for argument in config.args) else 0
 

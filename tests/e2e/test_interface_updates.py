@@ -1,4 +1,4 @@
-"""Updates of interfaces on the real site: timers, callbacks and streamed data disturb nobody who uses them."""
+"""Updates of interfaces on the real site: what changes by itself disturbs nobody who uses it."""
 
 import re
 
