@@ -286,7 +286,7 @@ class Agent:
 
     async def go_on(self, reply: Reply, waits: list[Wait], why: str = "") -> None:
         """Go on with a reply of an earlier process: its suspended statement, queued effects, feedback."""
-        enter(self.store, ConversationState.RUNNING)
+        enter(self.store, ConversationState.WAITING if waits else ConversationState.RUNNING)
         self.reader = Reader(self.store, reply)
         ending = Ending(why=why)
         block = next((b for b in reply.blocks if b.state in (BlockState.RUNNING, BlockState.WAITING)), None)

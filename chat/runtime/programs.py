@@ -127,6 +127,7 @@ class Programs:
             if call not in self.host.pending:  # a skill that was approved and ran when the process died
                 self.host.pending[call] = Pending(call, task=_settled(Raise("RuntimeError", INTERRUPTED)))
         await self.workspace.discard()  # until somebody answers
+        enter(self.store, ConversationState.WAITING)
         await self._through_waits(program, outcome)
 
     # Waiting

@@ -59,6 +59,15 @@ async def test_a_forms_deadline(running: Site) -> None:
     assert wait.state == WaitState.EXPIRED
 
 
+async def test_a_runner_that_finds_nothing_to_answer_leaves_no_trace(running: Site) -> None:
+    conversation = await waits_alone(running, FORM)
+    running.running.drive(conversation.pk)
+    await running.until(lambda: not running.running.drivers)
+    await conversation.arefresh_from_db()
+    assert conversation.state == "waiting"
+    assert await sync_to_async(supervisor.left_alone)() == []
+
+
 async def test_a_long_sleep(running: Site) -> None:
     conversation = await waits_alone(running, NAP)
     await end(conversation)

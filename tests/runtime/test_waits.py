@@ -29,6 +29,26 @@ async def test_callbacks_run_while_code_waits_for_a_person(sandbox: MontySandbox
     assert talk.feedback == ["{'name': 'Ada'} 3"]
 
 
+async def test_a_wait_that_another_runner_takes_over_is_still_one(sandbox: MontySandbox) -> None:
+    talk = Talk(sandbox, run(FORM + "await form.result()"))
+    talk.say()
+    assert await talk.work()
+    assert talk.store.conversation.state == "waiting"
+    assert await talk.recovered()
+    assert talk.store.conversation.state == "waiting"
+
+
+async def test_a_callback_that_waits_and_is_taken_over_is_still_one(sandbox: MontySandbox) -> None:
+    code = 'async def more():\n    await ask(Card(TextField("a"), SubmitButton("Go")))\n'
+    talk = Talk(sandbox, run(code + 'mount(Button("More", on_click=more))'))
+    talk.say()
+    await talk.work()
+    assert await talk.recovered(talk.click("More"))
+    assert talk.store.conversation.state == "waiting"
+    assert await talk.recovered()
+    assert talk.store.conversation.state == "waiting"
+
+
 async def test_a_callback_that_fails_in_a_wait_leaves_the_wait(sandbox: MontySandbox) -> None:
     code = 'def broken():\n    return 1 / 0\nmount(Button("Break", on_click=broken))\n' + FORM
     talk = Talk(sandbox, run(code + "answer = await form.result()\nprint(answer)"))
