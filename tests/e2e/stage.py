@@ -1,5 +1,7 @@
 """A person on the real site whose model says what the test wants."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -8,7 +10,14 @@ from tests.e2e.conftest import Person
 from tests.live import Site
 from tests.provider import END, Gate, Provider, Request, Script, Step, chunk, reply
 
+REPLIES = Path(__file__).parent.parent / "replies"
+
 type Part = str | Gate
+
+
+def golden(name: str) -> str:
+    """Return a golden reply without the comment that says what must happen."""
+    return re.sub(r"\A<!--.*?-->\n", "", (REPLIES / f"{name}.md").read_text(), flags=re.DOTALL)
 
 
 def run(code: str) -> str:
