@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from chat.runtime.states import BlockKind, BlockState, Role, StatementState
 from chat.ui.context import MountContext
-from chat.ui.forms import MountForm, from_json
+from chat.ui.forms import MountForm
 from chat.ui.highlight import highlighted
 from chat.ui.markdown import MarkdownStream
 from chat.ui.nodes import Node, parse_tree
@@ -143,7 +143,7 @@ def mount_context(conversation: UUID, mount: MountLike, answered_by: str = "") -
         mount=mount.name,
         url=f"{reverse('conversation', args=[conversation])}m/{mount.name}/",
         state=str(mount.state),
-        answers=None if mount.answers is None else from_json(mount.answers),
+        answers=mount.answers,
         answered_by=answered_by,
         answered_at=mount.answered_at,
         token=mount.token,
