@@ -55,7 +55,7 @@ class Conversation(models.Model):
 
     class Meta:
         ordering = ["-updated"]
-        indexes = [models.Index(fields=["owner", "-updated"])]
+        indexes = [models.Index(fields=["owner", "-updated"]), models.Index(fields=["state"])]
 
     def __str__(self) -> str:
         return self.title or str(_("New conversation"))
@@ -156,6 +156,7 @@ class Statement(models.Model):
 
     class Meta:
         ordering = ["position"]
+        indexes = [models.Index(fields=["state"])]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.position}"
@@ -214,12 +215,15 @@ class Wait(models.Model):
     )
     arguments = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=10, choices=choices(WaitState), default=WaitState.OPEN)
-    deadline = models.DateTimeField(null=True, blank=True, db_index=True)
+    deadline = models.DateTimeField(null=True, blank=True)
     created = models.DateTimeField()
     settled = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["created"]
+        indexes = [  # of open waits only: the others are many, and nobody looks for their ends
+            models.Index(fields=["deadline"], condition=models.Q(settled=None), name="wait_open_deadline")
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} wait {self.pk}"
@@ -260,7 +264,11 @@ class Inbox(models.Model):
         ordering = ["pk"]
         verbose_name_plural = "inbox"
         constraints = [models.UniqueConstraint(fields=["conversation", "key"], name="inbox_key")]
-        indexes = [models.Index(fields=["conversation", "state", "id"])]
+        indexes = [
+            models.Index(fields=["conversation", "state", "id"]),
+            # What waits to be handled, in all conversations: few rows of very many.
+            models.Index(fields=["conversation"], condition=models.Q(settled=None), name="inbox_unsettled"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"

@@ -9,11 +9,12 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
 from channels.layers import get_channel_layer
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from chat.metrics import DRIVEN, ERRORS, INBOX, JOURNAL, WORKERS
@@ -147,16 +148,28 @@ class Supervisor:
 def left_alone() -> list[UUID]:
     """Return conversations that have something to do and no runner. Touches the database."""
     now = timezone.now()
-    conversation = OuterRef("pk")
-    queued = Inbox.objects.filter(conversation=conversation, state=InboxState.QUEUED)
-    overdue = Wait.objects.filter(conversation=conversation, state=WaitState.OPEN, deadline__lte=now)
-    running = Statement.objects.filter(conversation=conversation, state=StatementState.RUNNING)
-    free = Q(lease="") | Q(lease_until__lt=now) | Q(lease_until=None)
-    to_do = (
-        Exists(queued) | Exists(overdue) | Exists(running) | Q(state=ConversationState.RUNNING) | ~Q(lease="")
+    # Each is found by an index of its own, so that the cost does not grow with the conversations that rest.
+    inbox = Inbox.objects.filter(_free(now, "conversation__"), settled=None, state=InboxState.QUEUED)
+    overdue = Wait.objects.filter(
+        _free(now, "conversation__"), settled=None, state=WaitState.OPEN, deadline__lte=now
     )
-    found = Conversation.objects.filter(free).filter(to_do).order_by(F("updated").desc())
-    return list(found.values_list("pk", flat=True)[:MOST_AT_ONCE])
+    cut = Statement.objects.filter(_free(now, "conversation__"), state=StatementState.RUNNING)
+    running = Conversation.objects.filter(_free(now), state=ConversationState.RUNNING)
+    died = Conversation.objects.filter(lease_until__lt=now)
+    conversations = (
+        *(rows.values_list("conversation_id") for rows in (inbox, overdue, cut)),
+        *(rows.values_list("pk") for rows in (running, died)),
+    )
+    found = {pk for rows in conversations for (pk,) in rows.order_by().distinct()[:MOST_AT_ONCE]}
+    newest = Conversation.objects.filter(pk__in=found).order_by(F("updated").desc())
+    return list(newest.values_list("pk", flat=True)[:MOST_AT_ONCE])
+
+
+def _free(now: datetime, path: str = "") -> Q:
+    """Return the condition that nobody holds a conversation's lease."""
+    return (
+        Q(**{f"{path}lease": ""}) | Q(**{f"{path}lease_until__lt": now}) | Q(**{f"{path}lease_until": None})
+    )
 
 
 async def notify(conversation: UUID, kind: str) -> None:
