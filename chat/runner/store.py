@@ -204,17 +204,20 @@ class DjangoStore:
 
         Returns the messages that changed only in what belongs to them.
         """
-        marked = []
+        marked: dict[UUID, None] = {}
         for record in changed:
-            if isinstance(record, Mount):
-                record.changed = number
             message = self._message_of(record)
+            if isinstance(record, Mount):
+                if not record.changed:  # new: a page that catches up has no place for it by its own
+                    marked[record.message_id] = None
+                    message = self._messages.get(record.message_id)
+                record.changed = number
             if message is not None and message.changed != number:
                 message.changed = number
                 message.appeared = message.appeared or number
-                marked.append(message)
-        own = {id(record) for record in changed}
-        return [message.id for message in marked if id(message) not in own]
+                marked[message.id] = None
+        own = {record.id for record in changed if isinstance(record, Message)}
+        return [message for message in marked if message not in own]
 
     def _message_of(self, record: Record) -> Message | None:
         match record:

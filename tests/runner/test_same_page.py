@@ -245,40 +245,62 @@ def same(page: Page, shown: str) -> None:
         assert mine == other
 
 
+async def test_a_new_interface_alone_is_caught_up_with(transactional_db: None) -> None:
+    """In a message of which nothing else changed, even one that the runner has let go of."""
+    owner = await sync_to_async(User.objects.create_user)("ada")
+    life = await begun(owner, 0)
+    life.write()
+    await life.store.flush()
+    for number in (1, 2):
+        page = await life.loaded()
+        life.mounts = []
+        life.interface()
+        life.mounts[0].number = number
+        await life.store.flush()
+        await caught_up(page, life.store.conversation.id)
+        same(page, (await life.loaded()).shown())
+        life.store._messages.clear()
+
+
 async def caught_up(page: Page, conversation: Any) -> None:
     html, number = await sync_to_async(catch_up)(conversation, page.have)
     page.apply(html)
     page.have = number
 
 
-@pytest.mark.parametrize("seed", range(24))
-async def test_every_way_to_a_page_leads_to_the_same(seed: int, transactional_db: None) -> None:
-    owner = await sync_to_async(User.objects.create_user)("ada")
+async def begun(owner: User, seed: int) -> Life:
+    """Return a conversation to which nothing has happened yet."""
     row = await Conversation.objects.acreate(owner=owner, title="By chance")
     token = await sync_to_async(lease.acquire)(row.pk)
     assert token
-    hub, journal = Hub(), Journal()
+    hub = Hub()
     record = (await sync_to_async(loading.load)(row.pk)).conversation
-    store = DjangoStore(record, token, journal, Audience(hub, row.pk), "ada", "none")
+    store = DjangoStore(record, token, Journal(), Audience(hub, row.pk), "ada", "none")
     client = AsyncClient()
     await client.aforce_login(owner)
-    life = Life(seed, store, hub, client)
+    return Life(seed, store, hub, client)
+
+
+@pytest.mark.parametrize("seed", range(24))
+async def test_every_way_to_a_page_leads_to_the_same(seed: int, transactional_db: None) -> None:
+    life = await begun(await sync_to_async(User.objects.create_user)("ada"), seed)
+    conversation = life.store.conversation.id
     life.watching.append(Watching(await life.loaded()))
-    hub.join(row.pk, life.watching[0])
+    life.hub.join(conversation, life.watching[0])
     for number in range(70):
         await life.step()
         if number % 10 == 9:  # the truth of this moment, not only of the end
-            await store.flush()
+            await life.store.flush()
             await life.look_after()
             shown = (await life.loaded()).shown()
             for watching in life.watching:
                 same(watching.page, shown)
-    await store.flush()
+    await life.store.flush()
     await life.look_after()
     shown = (await life.loaded()).shown()
     for watching in life.watching:
         same(watching.page, shown)
     for page in life.gone:
-        await caught_up(page, row.pk)
+        await caught_up(page, conversation)
         same(page, shown)
-    journal.close()
+    life.store.journal.close()
