@@ -28,9 +28,9 @@ class Session:
         status, _, _ = self.post("/accounts/login/", username=username, password=password)
         assert status == 302, f"could not log in: {status}"
 
-    def start(self, text: str) -> str:
-        """Start a conversation and return its id; what is in the way is tried again with the same key."""
-        key = str(uuid.uuid4())
+    def start(self, text: str, key: str = "") -> str:
+        """Start a conversation and return its id; with the key of an earlier try it is the same one."""
+        key = key or str(uuid.uuid4())
         status, headers, body = self.post("/start/", key=key, text=text)
         assert status == 302, (status, body[:500])
         assert key in headers["Location"]
@@ -67,6 +67,12 @@ class Session:
             raise ConnectionError(str(error)) from error
         finally:
             connection.close()
+
+    def copy(self) -> "Session":
+        """Return a session of the same person, for another thread."""
+        other = Session(self.ports)
+        other.cookies = dict(self.cookies)
+        return other
 
     @property
     def cookie_header(self) -> str:
