@@ -116,7 +116,9 @@ def scripted(tmp_path_factory: pytest.TempPathFactory, model: Provider) -> Itera
 
 
 @pytest.fixture
-def stage(new_page: Callable[..., Page], scripted: Site, model: Provider) -> Iterator["Stage"]:
+def stage(
+    new_page: Callable[..., Page], scripted: Site, model: Provider, problems: list[str]
+) -> Iterator["Stage"]:
     """A person at a desk whose model says what the test wants."""
     from tests.e2e.stage import Stage
 
@@ -124,5 +126,8 @@ def stage(new_page: Callable[..., Page], scripted: Site, model: Provider) -> Ite
     log_in(page, scripted)
     stage = Stage(page, scripted, model)
     yield stage
+    # What the browser logs while it is offline is no mistake of the page.
+    offline = ("ERR_INTERNET_DISCONNECTED", "htmx:ws:error")
+    problems[:] = [line for line in problems if not any(words in line for words in offline)]
     for request in stage.requests:
         print("The model was told:", request.messages[-1]["content"])  # noqa: T201 - shown when a test failed

@@ -36,11 +36,17 @@ def said(*parts: Part) -> Script:
     return Script([chunk({"role": "assistant", "content": ""}), *steps, chunk({}, "stop"), END])
 
 
+KEEP_SOCKET = """
+addEventListener("htmx:after:ws:connection", ({ detail }) => (window.socket = detail.connection.socket));
+"""
+
+
 class Stage(Person):
     """A person, and the model that answers them; what is not queued ends the turn with a word."""
 
     def __init__(self, page: Page, site: Site, provider: Provider) -> None:
         super().__init__(page, site)
+        page.add_init_script(KEEP_SOCKET)
         self.provider = provider
         provider.answer = lambda request: reply("Done.")
         self.first = len(provider.requests)
@@ -78,11 +84,22 @@ class Stage(Person):
     def second_page(self) -> "Stage":
         """Return the same person on another tab of the conversation, sharing the model."""
         page = self.page.context.new_page()
-        page.goto(self.page.url)
         other = Stage(page, self.site, self.provider)
+        page.goto(self.page.url)
         other.first = self.first
         other.is_online()
         return other
+
+    def leave(self) -> None:
+        """Lose the connection; the page misses what happens until it comes back."""
+        self.page.context.set_offline(True)
+        self.page.evaluate("socket.close()")
+        expect(self.page.locator("#connection")).not_to_have_attribute("data-state", "online")
+
+    def come_back(self) -> None:
+        """Be connected again."""
+        self.page.context.set_offline(False)
+        self.is_online()
 
 
 def until(page: Page, expression: str, argument: Any = None) -> None:

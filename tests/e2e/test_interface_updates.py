@@ -1,11 +1,14 @@
 """Updates of interfaces on the real site: what changes by itself disturbs nobody who uses it."""
 
 import re
+from collections.abc import Callable
 
-import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
+from tests.conftest import log_in
+from tests.e2e.conftest import SIZES
 from tests.e2e.stage import Stage, data, run, until
+from tests.live import Site
 from tests.provider import Gate
 
 BUSY = """
@@ -166,37 +169,39 @@ def test_an_untouched_field_follows_its_value(stage: Stage) -> None:
     stage.is_steady()
 
 
-@pytest.mark.parametrize("when", ["live", "reload", "reconnect"])
-def test_what_a_page_shows_does_not_depend_on_how_it_came(stage: Stage, when: str) -> None:
-    stage.play(
-        run("""
+ROWS = """
 state = Data(rows=[])
 
 def add():
     state.rows.append({"n": len(state.rows), "square": len(state.rows) ** 2})
 
-panel = mount(lambda: Card(
+mount(lambda: Card(
     Button("Add", on_click=add),
     Table(state.rows, title="Squares"),
     Chart("bar", state.rows, x="n", y="square") if state.rows else None,
     title=f"{len(state.rows)} rows",
 ))
-""")
-    )
+"""
+
+
+def test_what_a_page_shows_does_not_depend_on_how_it_came(
+    stage: Stage, new_page: Callable[..., Page], scripted: Site
+) -> None:
+    stage.play(run(ROWS))
     stage.is_steady()
-    page = stage.page
-    if when == "reconnect":
-        other = stage.second_page()
-        page.context.set_offline(True)
-        page.context.set_offline(False)
+    page = new_page(**SIZES["desk"])
+    log_in(page, scripted)
+    other = Stage(page, scripted, stage.provider)
+    page.goto(stage.page.url)
+    other.is_online()
+    other.leave()
     for number in range(1, 4):
         stage.mount.get_by_role("button", name="Add").click()
         expect(stage.mount).to_contain_text(f"{number} rows")
     shown = stage.mount.inner_text()
-    if when == "reload":
-        page.reload()
-    if when == "reconnect":
-        expect(other.mount).to_contain_text("3 rows")
-        assert other.mount.inner_text() == shown
-        other.page.close()
+    expect(other.mount).to_contain_text("0 rows")
+    other.come_back()
+    expect(other.mount).to_contain_text("3 rows")
+    assert other.mount.inner_text() == shown
+    stage.page.reload()
     assert stage.mount.inner_text() == shown
