@@ -111,6 +111,12 @@ class Audience:
         if self.elsewhere:
             await self._send(number, text)
 
+    async def tell(self, kind: str) -> None:
+        """Let all pages look for themselves what is new, such as the `queue`."""
+        layer = get_channel_layer()
+        if layer is not None:
+            await layer.group_send(frame_group(self.conversation), {"type": kind})
+
     async def _send(self, number: int, text: str | None) -> None:
         layer = get_channel_layer()
         if layer is not None:

@@ -27,7 +27,7 @@ from chat.runtime.records import (
     Statement,
     Wait,
 )
-from chat.runtime.states import BlockKind, Role
+from chat.runtime.states import BlockKind, InboxKind, Role
 
 MODELS: dict[type, type[models.Model]] = {
     Message: rows.Message,
@@ -137,6 +137,8 @@ class DjangoStore:
             await self.journal.save(batch)
             self.accounts.saved(changed)
             await self.audience.show(batch.number, html)
+            if any(isinstance(r, InboxItem) and r.kind is InboxKind.MESSAGE for r in changed):
+                await self.audience.tell("queue")
 
     # What the runner uses
 

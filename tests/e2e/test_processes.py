@@ -286,13 +286,17 @@ async def under_fire(sites: list[Site], pause: float) -> None:
 
     async def kills_some() -> None:
         nonlocal kills
+        starting: dict[Site, asyncio.Task[Any]] = {}
         for site in itertools.cycle(sites):
             await asyncio.sleep(pause)
             if time.monotonic() > end:
-                return
+                break
+            if site in starting:
+                await starting[site]
             await asyncio.to_thread(site.kill)
             kills += 1
-            await asyncio.to_thread(site.start)
+            starting[site] = asyncio.create_task(asyncio.to_thread(site.start))
+        await asyncio.gather(*starting.values())
 
     async with asyncio.TaskGroup() as group:
         for number, person in enumerate(people):
