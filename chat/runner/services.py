@@ -1,6 +1,7 @@
 """What all conversations of this process share, made on first use: the journal, the model, the sandbox."""
 
 from functools import cached_property
+from importlib import import_module
 
 from django.conf import settings
 
@@ -13,6 +14,11 @@ from chat.sandbox.monty import MontySandbox
 from chat.skills import SKILLS
 from chat.ui.components import CATALOGUE
 from chat.ui.signatures import spec, stub
+
+
+def warm() -> None:
+    """Load what takes seconds to load, or the first conversation of a process would hold up all others."""
+    import_module("chat.llm.openai")
 
 
 class Services:

@@ -24,7 +24,7 @@ from chat.runner.database import in_thread
 from chat.runner.driver import Driver
 from chat.runner.groups import runner_group
 from chat.runner.hub import Hub
-from chat.runner.services import Services
+from chat.runner.services import Services, warm
 from chat.runtime.states import ConversationState, InboxState, StatementState, WaitState
 
 logger = logging.getLogger(__name__)
@@ -46,6 +46,7 @@ class Supervisor:
         self._rounds: list[asyncio.Task[None]] = []
         self._failures: dict[UUID, tuple[int, float]] = {}  # how often in a row, and when to try again
         self._stopping = False
+        self._warming: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to look for conversations that nobody drives, and to keep the leases of the others."""
@@ -54,6 +55,7 @@ class Supervisor:
                 asyncio.create_task(self._again_and_again(self._look, LOOK_SECONDS)),
                 asyncio.create_task(self._again_and_again(self._renew, lease.RENEW_SECONDS)),
             ]
+            self._warming = asyncio.create_task(asyncio.to_thread(warm))
             watch(self)
 
     async def stop(self) -> None:
