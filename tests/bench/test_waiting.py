@@ -2,8 +2,9 @@
 
 One conversation is brought to its form, then copied in the database: 10 times, and WAITING (10,000) times.
 Nothing is asserted but that every submit is answered, and that waiting holds neither worker nor runner:
-figures depend on the machine. What should be seen: among 10,000 a submit, and the search for conversations with
-something to do, cost what they cost among 10 (50 ms from the click to the changed page, 2 ms); 70 kB for each.
+figures depend on the machine. What should be seen: among 10,000 a submit, and the search for conversations
+with something to do, cost what they cost among 10 (50 ms from the click to the changed page, 2 ms); 70 kB for
+each.
 """
 
 # ruff: noqa: T201, ASYNC110, ASYNC240 - printing is what this is for; nothing else runs while it waits
