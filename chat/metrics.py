@@ -17,6 +17,7 @@ FRAMES = Counter(
 RESYNCS = Counter("chat_resyncs_total", "Pages that were brought up to date from the database", ["why"])
 SENT = Counter("chat_sent_characters_total", "Characters sent to browsers through sockets")
 
+CONVERSATIONS = Gauge("chat_conversations", "Conversations of the whole site, from the database", ["state"])
 DRIVEN = Gauge("chat_driven_conversations", "Conversations that this process drives", ["state"])
 SOCKETS = Gauge("chat_sockets", "Open sockets of pages")
 INBOX = Gauge("chat_inbox_items", "Things that wait in the inboxes of driven conversations")

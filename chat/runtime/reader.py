@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chat.llm.base import (
     ChatModel,
+    ErrorKind,
     Finished,
     FinishReason,
     ModelError,
@@ -26,6 +27,8 @@ REASONING_CHARS = 100_000
 REASONING_INTERVAL = 0.5  # seconds; a row with all of it is saved each time
 
 LONGEST_PAUSE = 2.0  # seconds; who asks for more gets another try when the user wants it
+
+MISTAKE = "The reply could not be read because of a mistake of this site; it is in its log."
 
 REASONS = {
     FinishReason.LENGTH: "The reply reached the provider's length limit.",
@@ -104,6 +107,9 @@ class Reader:
         except ModelError as error:
             logger.warning("A model call failed (%s): %s", error.kind, error.detail or error.message)
             self._error = error
+        except Exception as error:  # a reply that never ended would hang for ever
+            logger.exception("A reply could not be read")
+            self._error = ModelError(ErrorKind.BAD_STREAM, MISTAKE, detail=repr(error), retryable=False)
         self._keep_reasoning()
         self.reply.end()
         if (problem := self._guard.close()) is not None:

@@ -9,10 +9,15 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.db import Error as DatabaseError
 from django.db import connection
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from chat.metrics import CONVERSATIONS
+from chat.models import Conversation
+from chat.runtime.states import ConversationState
 
 logger = logging.getLogger(__name__)
 
@@ -67,4 +72,12 @@ def metrics(request: HttpRequest) -> HttpResponse:
     )
     if not by_token and not (request.user.is_active and request.user.is_staff):
         return HttpResponse("Log in as staff, or send the METRICS_TOKEN as a bearer token.\n", status=403)
+    count_conversations()
     return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+
+
+def count_conversations() -> None:
+    """Let the metrics say how many conversations are in which state."""
+    found = dict(Conversation.objects.order_by().values_list("state").annotate(Count("pk")))
+    for state in ConversationState:
+        CONVERSATIONS.labels(str(state)).set(found.get(str(state), 0))

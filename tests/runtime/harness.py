@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import uuid4
 
-from chat.llm.base import Finished, FinishReason, ModelMessage, Piece, TextPiece
+from chat.llm.base import Finished, FinishReason, ModelMessage, Piece, TextPiece, Usage
 from chat.runtime.agent import Agent
 from chat.runtime.approvals import SkillInfo
 from chat.runtime.limits import Limits
@@ -128,6 +128,7 @@ class ScriptedModel:
         self.open = 0
         self.reason = FinishReason.STOP
         self.error: Exception | None = None
+        self.usage: Usage | None = None
 
     @asynccontextmanager
     async def stream(self, messages: Sequence[ModelMessage]) -> AsyncIterator[AsyncIterator[Piece]]:
@@ -149,6 +150,8 @@ class ScriptedModel:
         if self.error is not None:
             error, self.error = self.error, None
             raise error
+        if self.usage is not None:
+            yield self.usage
         yield Finished(self.reason)
 
 
