@@ -32,7 +32,7 @@ from tests.test_provider import ENTERED, SHOWN, golden
 SECONDS = float(os.environ.get("PROCESS_TEST_SECONDS", "20"))
 PEOPLE = 30
 STEPS = 12
-LONGEST = 120.0  # seconds that one conversation may take, with everything that is done to it
+LONGEST = 180.0  # seconds that one conversation may take, with everything that is done to it
 KINDS = ["count", "count", "count", "01-text", "02-form", "03-data", "05-slots", "09-progress"]
 OUTPUTS = {"02-form": "booked", "09-progress": "3 times"}
 OFFERS = {"Try again": "retry", "Continue": "continue"}
@@ -286,17 +286,13 @@ async def under_fire(sites: list[Site], pause: float) -> None:
 
     async def kills_some() -> None:
         nonlocal kills
-        starting: dict[Site, asyncio.Task[Any]] = {}
         for site in itertools.cycle(sites):
             await asyncio.sleep(pause)
             if time.monotonic() > end:
                 break
-            if site in starting:
-                await starting[site]
             await asyncio.to_thread(site.kill)
             kills += 1
-            starting[site] = asyncio.create_task(asyncio.to_thread(site.start))
-        await asyncio.gather(*starting.values())
+            await asyncio.to_thread(site.start)  # one at a time: the others must carry what it held
 
     async with asyncio.TaskGroup() as group:
         for number, person in enumerate(people):
@@ -324,7 +320,7 @@ async def test_three_processes_one_killed_again_and_again(
             "OPENAI_MODEL": "loopback",
         }
         sites = [stack.enter_context(Site(tmp_path, port=free_port(), **variables)) for _ in range(3)]
-        await under_fire(sites, 3)
+        await under_fire(sites, 2)
 
 
 @pytest.mark.timeout(600)
