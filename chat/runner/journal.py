@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
@@ -25,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 # Parents first, so that foreign keys hold at every moment.
 ORDER: tuple[type[models.Model], ...] = (Message, Block, Statement, Mount, Wait)
-ROWS_PER_STATEMENT = 100
+ROWS_PER_STATEMENT = 400
 
 
 @dataclass
@@ -144,30 +145,35 @@ def _write(batches: Sequence[Batch]) -> None:
             _keep_snapshot(batch.conversation, suspended, snapshot)
 
 
-# These two run for each frame of growing text, hundreds of times a second, so they are plain SQL.
+# These two run for each frame of growing text, hundreds of times a second, so they are plain SQL. Each is one
+# statement for many rows: the thread gives the interpreter away at each statement, and waits to get it back.
 
 
 def _set(model: type[models.Model], column: str, values: Sequence[tuple[int, UUID]]) -> None:
-    if values:
-        table, key = connection.ops.quote_name(model._meta.db_table), _uuid_for_database
+    table = connection.ops.quote_name(model._meta.db_table)
+    row = "(%s::bigint, %s::uuid)" if connection.vendor == "postgresql" else "(%s, %s)"
+    for some in batched(values, ROWS_PER_STATEMENT):
+        rows = ", ".join([row] * len(some))
+        parameters = [part for value, key in some for part in (value, _uuid_for_database(key))]
         with connection.cursor() as cursor:
-            cursor.executemany(
-                f"UPDATE {table} SET {column} = %s WHERE id = %s",  # noqa: S608 - names of our own
-                [(value, key(identity)) for value, identity in values],
+            cursor.execute(
+                f"WITH new (value, id) AS (VALUES {rows}) "  # noqa: S608 - names of our own
+                f"UPDATE {table} SET {column} = new.value FROM new WHERE {table}.id = new.id",
+                parameters,
             )
 
 
 def _add_pieces(batches: Sequence[Batch]) -> None:
     joined = {block for batch in batches for block in batch.joined}
-    grown = [
-        (_uuid_for_database(block), text)
-        for batch in batches
-        for block, text in batch.grown.items()
-        if block not in joined
-    ]
-    if grown:
+    grown = [part for batch in batches for part in batch.grown.items() if part[0] not in joined]
+    for some in batched(grown, ROWS_PER_STATEMENT):
+        rows = ", ".join(["(%s, %s)"] * len(some))
+        parameters = [part for block, text in some for part in (_uuid_for_database(block), text)]
         with connection.cursor() as cursor:
-            cursor.executemany("INSERT INTO chat_piece (block_id, text) VALUES (%s, %s)", grown)
+            cursor.execute(
+                f"INSERT INTO chat_piece (block_id, text) VALUES {rows}",  # noqa: S608
+                parameters,
+            )
     if joined:
         Piece.objects.filter(block__in=joined)._raw_delete(using=connection.alias)
 
