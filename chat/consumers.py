@@ -16,10 +16,10 @@ from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.template.loader import render_to_string
 
-from chat.access import session_user
 from chat.fragments import page
 from chat.fragments.catch_up import catch_up
 from chat.fragments.live import MORPH, partial
+from chat.guard import Guard
 from chat.metrics import ERRORS, RESYNCS, SENT, SOCKETS
 from chat.models import Conversation
 from chat.runner import supervisor
@@ -32,7 +32,6 @@ RESTART = 1012
 MISTAKE = 1011
 LOGIN_NEEDED = 4401
 GONE = 4404
-RECHECK_SECONDS = 5.0  # a logout reaches sockets within this
 LATE_SECONDS = 1.0  # a saved frame that has not come within this is lost
 AGAIN_SECONDS = 0.25  # between two looks into the database, when frames go missing
 # Characters sent and not yet confirmed; beyond, the browser gets the latest state later instead.
@@ -53,6 +52,7 @@ class PageConsumer(AsyncWebsocketConsumer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._hub = None if (running := supervisor.current()) is None else running.hub
+        self._guard = Guard.here()
         self._sent: deque[tuple[int, int]] = deque()  # numbers and sizes of frames that are not confirmed
         self._unconfirmed = 0
         self._tasks: set[asyncio.Task[None]] = set()
@@ -76,17 +76,18 @@ class PageConsumer(AsyncWebsocketConsumer):
         user = self.scope["user"]
         if not user.is_authenticated:
             await self._refuse("You are logged out. Log in to go on.", LOGIN_NEEDED)
-        elif await in_thread(number_of, self.conversation, user.pk) is None:
+        elif not await in_thread(is_own, self.conversation, user.pk):
             await self._refuse("This conversation does not exist.", GONE)
         else:
             if self._hub is not None:
                 self._hub.join(self.conversation, self)
             await self._join()
-            self._spawn(self._keep_checking(user.pk))
+            self._guard.look_after(self)
 
     async def disconnect(self, code: int) -> None:
         """Forget the page."""
         self.closed = True
+        self._guard.forget(self)
         SOCKETS.dec()
         for task in self._tasks:
             task.cancel()
@@ -154,7 +155,7 @@ class PageConsumer(AsyncWebsocketConsumer):
 
     async def account(self, event: dict[str, Any]) -> None:
         """Something about the user's account changed."""
-        await self._check(self.scope["user"].pk)
+        await self._guard.check([self])
 
     async def restart(self) -> None:
         """This process ends; the browser comes back, to another one or to the next."""
@@ -204,26 +205,27 @@ class PageConsumer(AsyncWebsocketConsumer):
         if self.conversation not in running.drivers and await in_thread(has_timers, self.conversation):
             running.drive(self.conversation)
 
-    async def _keep_checking(self, user_id: int) -> None:
-        """Notice logouts, closed accounts, deleted conversations and lost frames; stay in the groups."""
-        while True:
-            await asyncio.sleep(RECHECK_SECONDS)
-            number = await self._check(user_id)
-            await self._join()
-            await self.driven({})
-            if number is not None and number > self.have and self.greeted:
-                await asyncio.sleep(LATE_SECONDS)
-                if number > self.have and not self.lagging:
-                    await self._catch_up("lost")
-
-    async def _check(self, user_id: int) -> int | None:
-        """Return the number of the last frame; close the socket of somebody who must not see it any more."""
-        logged_in, number = await in_thread(standing, self.scope["session_key"], self.conversation, user_id)
+    async def checked(self, logged_in: bool, number: int | None) -> None:
+        """Take what the database says now: whether the page may still be shown, and its newest frame."""
         if not logged_in:
             await self._refuse("You are logged out. Log in to go on.", LOGIN_NEEDED)
         elif number is None:
             await self._refuse("This conversation was deleted.", GONE)
-        return number
+        elif not self.closed:
+            await self._join()
+            await self.driven({})
+            if number > self.have and self.greeted and not self._is_driven_here():
+                self._spawn(self._make_up_for(number))
+
+    def _is_driven_here(self) -> bool:
+        """Whether frames come without the channel layer, so that none gets lost."""
+        running = supervisor.current()
+        return running is not None and self.conversation in running.drivers
+
+    async def _make_up_for(self, number: int) -> None:
+        await asyncio.sleep(LATE_SECONDS)
+        if number > self.have and not self.lagging:
+            await self._catch_up("lost")
 
     async def _refuse(self, text: str, code: int) -> None:
         notice = {"notice": {"kind": "gone", "text": text}}
@@ -253,16 +255,9 @@ class PageConsumer(AsyncWebsocketConsumer):
         task.add_done_callback(self._tasks.discard)
 
 
-def number_of(conversation: UUID, user_id: int) -> int | None:
-    """Return the number of a conversation's last frame; None when the user has no such conversation."""
-    own = Conversation.objects.filter(pk=conversation, owner=user_id)
-    return own.values_list("seq", flat=True).first()
-
-
-def standing(session_key: str, conversation: UUID, user_id: int) -> tuple[bool, int | None]:
-    """Return whether a session is still the user's, and the number as above."""
-    user = session_user(session_key)
-    return user is not None and user.pk == user_id, number_of(conversation, user_id)
+def is_own(conversation: UUID, user_id: int) -> bool:
+    """Return whether a user has such a conversation."""
+    return Conversation.objects.filter(pk=conversation, owner=user_id).exists()
 
 
 def has_timers(conversation: UUID) -> bool:

@@ -15,7 +15,7 @@ from django.contrib.auth.models import User
 from django.test import AsyncClient
 
 from agentsite.asgi import application
-from chat import consumers
+from chat import consumers, guard
 from chat.models import Conversation
 from chat.runner import supervisor
 from chat.runner.groups import frame_group
@@ -129,7 +129,7 @@ async def test_only_the_owner_has_a_socket(running: Site) -> None:
 
 
 async def test_a_logout_closes_the_socket(running: Site, tabs: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.05)
+    monkeypatch.setattr(guard, "RECHECK_SECONDS", 0.05)
     tab = await tabs(await Conversation.objects.acreate(owner=running.owner))
     await tab.client.alogout()
     await tab.until(lambda: any("final" in frame for frame in tab.frames))
@@ -139,7 +139,7 @@ async def test_a_logout_closes_the_socket(running: Site, tabs: Any, monkeypatch:
 
 @pytest.mark.parametrize("what", ["deactivated", "deleted user", "deleted conversation"])
 async def test_what_is_gone_closes_the_socket(running: Site, tabs: Any, monkeypatch: Any, what: str) -> None:
-    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.05)
+    monkeypatch.setattr(guard, "RECHECK_SECONDS", 0.05)
     conversation = await Conversation.objects.acreate(owner=running.owner)
     tab = await tabs(conversation)
     match what:
@@ -161,7 +161,7 @@ async def test_what_is_gone_closes_the_socket(running: Site, tabs: Any, monkeypa
 
 
 def test_a_logout_reaches_sockets_within_seconds() -> None:
-    assert consumers.RECHECK_SECONDS <= 5
+    assert guard.RECHECK_SECONDS <= 5
 
 
 # What
@@ -213,7 +213,7 @@ async def test_a_gap_is_made_up_for(running: Site, tabs: Any) -> None:
 
 
 async def test_a_lost_last_frame_is_made_up_for(running: Site, tabs: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(consumers, "RECHECK_SECONDS", 0.05)
+    monkeypatch.setattr(guard, "RECHECK_SECONDS", 0.05)
     monkeypatch.setattr(consumers, "LATE_SECONDS", 0.05)
     conversation = await Conversation.objects.acreate(owner=running.owner, title="x")
     tab = await tabs(conversation)
