@@ -21,6 +21,7 @@ from playwright.sync_api import expect
 from chat.ui.build import namespace
 from chat.ui.nodes import Node, parse_tree
 from chat.ui.render import Fragment, MountContext, as_frame, render_changes, render_mount_body
+from tests.browser import until
 from tests.conftest import log_in
 from tests.live import Site
 from tests.provider import Provider
@@ -126,7 +127,7 @@ def test_browser(case: str, page: Any) -> None:
             harness.context = CONTEXT
             harness.tree = trees[0]
             page.goto(harness.url)
-            page.wait_for_function("() => !!customElements.get('chat-countdown')")
+            until(page, "!!customElements.get('chat-countdown')")
             times[name] = page.evaluate(
                 """async (frames) => {
                     const sourceElement = document.getElementById('socket');

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -100,11 +99,6 @@ class Stage(Person):
         """Be connected again."""
         self.page.context.set_offline(False)
         self.is_online()
-
-
-def until(page: Page, expression: str, argument: Any = None) -> None:
-    """Wait until an expression is true in the page."""
-    page.wait_for_function(expression, arg=argument, timeout=20_000)
 
 
 def is_focused(locator: Locator) -> None:

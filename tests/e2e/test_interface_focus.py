@@ -4,7 +4,8 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.e2e.stage import Stage, run, until
+from tests.browser import until
+from tests.e2e.stage import Stage, run
 from tests.provider import Gate
 
 SAID = """() => {

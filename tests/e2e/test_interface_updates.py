@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from tests.browser import until
 from tests.conftest import log_in
 from tests.e2e.conftest import SIZES
-from tests.e2e.stage import Stage, data, run, until
+from tests.e2e.stage import Stage, data, run
 from tests.live import Site
 from tests.provider import Gate
 

@@ -292,7 +292,8 @@ def test_a_page_that_was_away(case: str, open_desk: Callable[[], Person], wire: 
     expect(composer).to_have_value("half a thought")
     expect(note).to_have_value("not sent yet")
     # And the form works.
-    person.mounts.get_by_role("button", name="Keep").click()
+    with person.page.expect_response("**/submit/"):
+        person.mounts.get_by_role("button", name="Keep").click()
     expect(note).to_have_value("")
 
 

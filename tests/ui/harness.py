@@ -17,6 +17,7 @@ from chat.ui.build import namespace
 from chat.ui.forms import build_form, callback_arguments, from_json, values_json
 from chat.ui.nodes import Node, parse_tree
 from chat.ui.render import MountContext, as_frame, render_changes, render_mount_body
+from tests.browser import until
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -119,11 +120,9 @@ class Harness:
         """Open the page with the tree."""
         self.tree = parse_tree(tree)
         page.goto(self.url)
-        page.wait_for_function("!!customElements.get('chat-countdown')")
+        until(page, "!!customElements.get('chat-countdown')")
         # The last listener of htmx is there when a form is wired.
-        page.wait_for_function(
-            "!document.querySelector('form') || !!document.querySelector('form').dataset.htmxPowered"
-        )
+        until(page, "!document.querySelector('form') || !!document.querySelector('form').dataset.htmxPowered")
 
     def update(self, page: Any, tree: Any, context: MountContext | None = None) -> str:
         """Send what changed; return the frame."""

@@ -3,6 +3,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from chat.ui.components import CATALOGUE
 from chat.ui.examples import examples
+from tests.browser import until
 from tests.conftest import log_in
 
 
@@ -19,7 +20,7 @@ def session(site, browser):
 def open_gallery(page, site, session):
     page.context.add_cookies(session)
     page.goto(f"{site.url}/gallery/")
-    page.wait_for_function("!!customElements.get('chat-countdown')")
+    until(page, "!!customElements.get('chat-countdown')")
 
 
 def test_every_component_has_an_example():
