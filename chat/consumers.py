@@ -28,8 +28,10 @@ from chat.runner.groups import frame_group, user_group
 
 logger = logging.getLogger(__name__)
 
-RESTART = 1012
-MISTAKE = 1011
+# Daphne sends no codes between 1001 and 2999. On these browsers come back:
+RESTART = 4012
+MISTAKE = 4011
+# and on these they do not:
 LOGIN_NEEDED = 4401
 GONE = 4404
 LATE_SECONDS = 1.0  # a saved frame that has not come within this is lost
@@ -275,6 +277,6 @@ def files_fragment(conversation: UUID) -> str:
 def _number(text: str | None) -> int | None:
     try:
         have = json.loads(text or "")["have"]
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return have if isinstance(have, int) and have >= 0 else None

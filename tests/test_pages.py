@@ -361,3 +361,10 @@ def test_nothing_on_a_page_is_inline(user_client: Client, conversation: Conversa
         assert " style=" not in page
         assert "hx-on" not in page
         assert page.count("<script") == page.count("<script src=")
+
+
+@pytest.mark.parametrize(
+    "query", ["q=" + "a+" * 2000, "q=%00", "before=0001-01-01T00:00:00%2B14:00", "before=9999-99-99"]
+)
+def test_odd_searches_are_answered(user_client: Client, query: str) -> None:
+    assert user_client.get(f"/?{query}").status_code == 200

@@ -125,7 +125,7 @@ async def test_a_failed_statement_cancels_the_stream_at_once(visitor: Visitor) -
     assert await visitor.replies() == [("done", ""), ("done", "")]
     feedback = visitor.provider.requests[1].messages[-1]
     assert feedback["role"] == "user"
-    assert "Block 0, statement 1, line 2" in feedback["content"]
+    assert "Block 0, statement 1: In line 2" in feedback["content"]
     assert "titel" in feedback["content"]
 
 
@@ -280,7 +280,7 @@ async def test_a_server_that_does_not_reply(
     assert words in note
     assert len(visitor.provider.requests) == tries
     page = await visitor.page()
-    assert page.count(note.replace("'", "&#x27;")) == 2  # at the message, and below the timeline
+    assert page.count(note.replace("'", "&#x27;")) == 1
     assert "Try again" in page
     assert "A model call failed" in caplog.text
     assert ("disk full" in caplog.text) == ("500" in note)  # what a provider says is for the operator only

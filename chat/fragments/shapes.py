@@ -251,5 +251,5 @@ def notice_for(last: Any, conversation_state: Any) -> NoticeShape | None:
     if last.role == Role.FEEDBACK and last.note:
         return NoticeShape("continue", last.note)
     if last.role == Role.ASSISTANT and last.state in ("incomplete", "failed"):
-        return NoticeShape("retry", last.note or "The reply is not complete.")
+        return NoticeShape("retry", "The reply is not complete.")  # why not stands at the message
     return None

@@ -6,6 +6,7 @@ database, and a frame that was not made is announced by its number, so that ever
 
 import asyncio
 import json
+import logging
 import time
 from typing import Protocol
 from uuid import UUID
@@ -14,6 +15,8 @@ from channels.layers import get_channel_layer
 
 from chat.metrics import FRAMES
 from chat.runner.groups import frame_group
+
+logger = logging.getLogger(__name__)
 
 VIEWER_SECONDS = 15.0  # a page of another process says that it watches at least three times in this time
 CLOSING_SECONDS = 1.0  # what browsers get to answer the closing of their sockets
@@ -63,7 +66,10 @@ class Hub:
         self._empty.clear()
         for watchers in list(self._watchers.values()):
             for watcher in tuple(watchers):
-                await watcher.restart()
+                try:
+                    await watcher.restart()
+                except Exception:  # the others must hear of it all the same
+                    logger.exception("A socket could not be closed")
         if self._watchers:
             try:
                 async with asyncio.timeout(CLOSING_SECONDS):

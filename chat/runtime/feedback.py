@@ -46,11 +46,7 @@ def _of_statement(statement: Statement, block: int | None = None) -> list[str]:
     if statement.notes:
         parts.append(statement.notes)
     if statement.error:
-        where = (
-            f"Block {block}, statement {statement.position}, line {statement.line}: "
-            if block is not None
-            else ""
-        )
+        where = "" if block is None else f"Block {block}, statement {statement.position}: "
         parts.append(where + statement.error)
     if statement.state is StatementState.CUT and not statement.error:
         parts.append("A statement was cut off in the middle.")

@@ -154,10 +154,14 @@ def queued(request: HttpRequest, pk: uuid.UUID, row: int) -> HttpResponse:
     return HttpResponse() if "withdraw" in request.POST else render(request, "chat/_queued.html", context)
 
 
+MOUNT_DIGITS = 12  # of a mount's name; Python refuses to read numbers of thousands of digits
+
+
 def own_mount(request: HttpRequest, pk: uuid.UUID, name: str) -> Mount:
     """Return a mount of the user's conversation by its name, such as `m3`."""
     conversation = own(request, pk)
-    number = int(name[1:]) if name[:1] == "m" and name[1:].isdecimal() else 0
+    digits = name[1:MOUNT_DIGITS]
+    number = int(digits) if name == f"m{digits}" and digits.isdecimal() else 0
     return get_object_or_404(Mount, conversation=conversation, number=number)
 
 

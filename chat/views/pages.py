@@ -1,7 +1,7 @@
 """The pages of conversations: the list, one conversation, and what is done to it as a whole."""
 
 import uuid
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -38,9 +38,12 @@ def is_fragment(request: HttpRequest) -> bool:
     return bool(request.htmx) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
 
 
+MOST_WORDS = 10  # of a search; databases refuse conditions of thousands
+
+
 def found(conversations: QuerySet[Conversation], query: str) -> QuerySet[Conversation]:
     """Return the conversations that have each word of the query in their title or in a message."""
-    for word in query.split():
+    for word in query.split()[:MOST_WORDS]:
         # SQLite ignores case for ASCII letters only, so the usual forms of the word are looked for.
         forms = {word, word.lower(), word.upper(), word.capitalize()}
         in_title, in_text = Q(), Q()
@@ -68,9 +71,9 @@ def moment(text: str) -> datetime | None:
     """Return the time that an address names, or None when it names none."""
     try:
         value = parse_datetime(text)
-    except ValueError:
+        return value.astimezone(UTC) if value and timezone.is_aware(value) else None
+    except (ValueError, OverflowError):  # no time, or one before the first year
         return None
-    return value if value and timezone.is_aware(value) else None
 
 
 @never_cache

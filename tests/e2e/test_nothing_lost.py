@@ -360,6 +360,7 @@ def test_a_server_that_starts_anew(
     expect(person.timeline).to_contain_text("one")
     story.then = "I was interrupted. The last words."  # it had run code, so the model goes on
     getattr(site, how)()
+    assert "Traceback" not in site.output
     username, password = site.username, site.password
     site.start()
     site.username, site.password = username, password

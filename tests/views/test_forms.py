@@ -104,7 +104,7 @@ def test_forms_of_one_mount_are_apart(
     assert rows()[0][1]["values"] == {"b": "hi"}
 
 
-@pytest.mark.parametrize("name", ["m2", "m0", "m", "x1", "m-1", "m99999999999999999999999"])
+@pytest.mark.parametrize("name", ["m2", "m0", "m", "x1", "m-1", "m9999999", "m" + "9" * 5000])
 @pytest.mark.parametrize("action", ["submit", "callback"])
 def test_unknown_mounts_are_not_found(
     user_client: Client, conversation: Conversation, mount: Mount, action: str, name: str
