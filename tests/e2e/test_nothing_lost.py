@@ -357,7 +357,7 @@ def test_a_server_that_starts_anew(
     note.fill("not sent yet")
     composer = person.page.locator("textarea[name=text]")
     composer.fill("half a thought")
-    expect(person.timeline).to_contain_text("one")
+    expect(person.timeline).to_contain_text("The third paragraph")
     story.then = "I was interrupted. The last words."  # it had run code, so the model goes on
     getattr(site, how)()
     assert "Traceback" not in site.output
