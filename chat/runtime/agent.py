@@ -80,8 +80,11 @@ class Agent:
         """Handle everything that is there; returns when the agent is quiet. Raises Parked, LeaseLost."""
         while not self.mailbox.leaving:
             self.mailbox.changed.clear()
-            if not await self._handle_next():
-                break
+            try:
+                if not await self._handle_next():
+                    break
+            except Stopped:  # in a callback
+                self._stop_callback()
         enter(self.store, ConversationState.IDLE)
         await self.store.flush()
 
@@ -91,6 +94,18 @@ class Agent:
             await self.reader.leave()
         self.programs.host.release()
         await self.programs.workspace.discard()
+
+    def _stop_callback(self) -> None:
+        """Take Stop as done; the model is not told of a callback that its user stopped."""
+        self._settle_stops()
+        program = self.programs.host.program
+        if program is not None and program.block_id is None:
+            program.reported = True
+            self.store.touch(program)
+
+    def _settle_stops(self) -> None:
+        while (stop := self.mailbox.stopped) is not None:
+            self.store.touch(self.mailbox.settle(stop))
 
     def _may_park(self) -> bool:
         timers = self.watched and self.store.conversation.namespace.get("timers")
@@ -219,6 +234,8 @@ class Agent:
 
     async def after_program(self, program: Statement, mount: Mount | None = None) -> None:
         """Show and tell what a callback did: a failure at its mount, outputs and errors in their own turn."""
+        if self.mailbox.stopped:
+            raise Stopped
         errors = await self.programs.namespace.render()
         program.notes = "\n".join(filter(None, [program.notes, *errors]))
         if program.error and mount is not None:
@@ -331,8 +348,7 @@ class Agent:
         except Stopped:
             await reader.cut()
             reply.drop()
-            while (stop := self.mailbox.stopped) is not None:
-                self.store.touch(self.mailbox.settle(stop))
+            self._settle_stops()
             return Ending(stopped=True)
         except BaseException:  # parked or cancelled: another runner goes on
             await reader.leave()

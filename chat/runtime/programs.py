@@ -49,6 +49,9 @@ INTERRUPTED = (
 )
 
 
+NOTICED_SECONDS = 0.3  # a callback that takes longer is shown as work; quicker ones would only flicker
+
+
 class Stopped(Exception):
     """Somebody pressed Stop; nothing more of this interaction may happen."""
 
@@ -271,6 +274,7 @@ class Programs:
                 await self.workspace.discard()  # it was nothing for this program
             if waits and len(waits) == len(calls) and self.mailbox.leaving:
                 await self._park(program, calls, saved)
+            await self._show_work()
             await self.store.flush()  # the page shows what led up to the wait
             if not await self._until(calls, self._nearest(waits)) and saved and self.may_park():
                 raise Parked
@@ -363,13 +367,26 @@ class Programs:
                 if self.mailbox.stopped:
                     await self._kill_work(task)
                 arrival = asyncio.ensure_future(self.mailbox.changed.wait())
-                await asyncio.wait([task, arrival], return_when=asyncio.FIRST_COMPLETED)
+                idle = self.store.conversation.state is ConversationState.IDLE
+                await asyncio.wait(
+                    [task, arrival],
+                    timeout=NOTICED_SECONDS if idle else None,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
                 arrival.cancel()
+                if idle and not task.done():
+                    await self._show_work()
             return task.result()
         except asyncio.CancelledError:
             task.cancel()
             await self.workspace.discard()
             raise
+
+    async def _show_work(self) -> None:
+        """Say that a callback takes its time, so that it can be stopped."""
+        if self.store.conversation.state is ConversationState.IDLE:
+            enter(self.store, ConversationState.RUNNING)
+            await self.store.flush()
 
     async def _kill_work(self, task: asyncio.Future[Outcome]) -> None:
         if self.answers.dismissals:  # it got Dismissed by this Stop; let it tidy up, its time is limited

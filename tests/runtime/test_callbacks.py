@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from chat.runtime.limits import Limits
 from chat.runtime.records import Statement, Wait
 from chat.runtime.states import InboxKind, InboxState, MountState, WaitState
@@ -278,3 +280,21 @@ mount(lambda: Card(Metric("N", data.n), Button("More", on_click=more)))
     assert "memory_set() started" in talk.feedback[0]
     assert "{'name': 'Ada'} 0" in talk.feedback[0]
     assert talk.skills.done == []
+
+
+@pytest.mark.parametrize("body", ["while True:\n        pass", "while True:\n        await sleep(0.2)"])
+async def test_stop_ends_a_callback(sandbox: MontySandbox, body: str) -> None:
+    code = f'async def hang():\n    {body}\nmount(Button("Hang", on_click=hang))\nx = 1'
+    talk = Talk(sandbox, f"```python agent.run\n{code}\n```\n", "```python agent.run\nprint(x)\n```\n", "")
+    talk.say()
+    await talk.work()
+    talk.click("Hang")
+    work = asyncio.create_task(talk.work())
+    await talk.until(lambda: talk.store.conversation.state == "running")
+    talk.put(InboxKind.STOP)
+    await work
+    assert talk.store.conversation.state == "idle"
+    assert talk.feedback == []
+    talk.say()
+    await talk.work()
+    assert talk.feedback == ["1"]
