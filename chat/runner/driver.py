@@ -126,15 +126,19 @@ class Driver:
 
     async def _something(self, agent: Agent) -> bool:
         """Wait for something to arrive; returns False when nothing came and nobody needs this runner."""
+        limits = self.services.limits
+        seconds = limits.hold_seconds  # the worker is kept for another click, then given back
         while not self.mailbox.items and not self.mailbox.ticks and not self.mailbox.leaving:
             self.mailbox.changed.clear()
             try:
-                async with asyncio.timeout(self.services.limits.linger_seconds):
+                async with asyncio.timeout(seconds):
                     await self.mailbox.changed.wait()
             except TimeoutError:
-                if not (agent.watched and agent.store.conversation.namespace.get("timers")):
+                timers = agent.watched and agent.store.conversation.namespace.get("timers")
+                if seconds == limits.linger_seconds and not timers:
                     return False
                 await agent.programs.workspace.discard()
+                seconds = limits.linger_seconds
         return not self.mailbox.leaving
 
     async def _end(self, driving: "asyncio.Task[None]") -> None:

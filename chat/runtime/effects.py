@@ -14,6 +14,8 @@ from chat.runtime.states import BlockKind, BlockState, StatementState
 from chat.sandbox.base import Failed
 from chat.sandbox.prelude import entry_stream
 
+ROOM_SECONDS = 0.5  # how often a reply that streams looks whether its worker is needed elsewhere
+
 
 class Effects:
     """Shows text, runs statements and applies data, each when all before it is complete."""
@@ -149,6 +151,9 @@ class Effects:
         """Wait for more of the stream; callbacks work meanwhile."""
         if await self.meanwhile():
             return
+        await self.programs.workspace.make_room()
+        if self.programs.workspace.session is not None:  # others may come to need its worker
+            seconds = min(seconds or ROOM_SECONDS, ROOM_SECONDS)
         waiting = [asyncio.ensure_future(e.wait()) for e in (self.reply.progress, self.mailbox.changed)]
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:

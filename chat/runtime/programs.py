@@ -237,7 +237,7 @@ class Programs:
             inner.arguments = {**inner.arguments, "outer": outer}
 
     def _is_long(self, wait: Wait) -> bool:
-        if wait.kind is not WaitKind.SLEEP:
+        if wait.kind is not WaitKind.SLEEP or self.workspace.sandbox.crowded:
             return True
         left = (wait.deadline or self.store.now()) - self.store.now()
         return left > timedelta(seconds=self.limits.hold_seconds)

@@ -60,6 +60,11 @@ class Workspace:
         finally:
             await self.discard()
 
+    async def make_room(self) -> None:
+        """Give the worker back when others wait for one; only when all is saved."""
+        if self.sandbox.crowded:
+            await self.discard()
+
     async def discard(self) -> None:
         """Give the worker back; what was not saved is gone."""
         session, self.session = self.session, None

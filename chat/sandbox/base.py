@@ -190,6 +190,11 @@ class Sandbox(Protocol):
         """Says which snapshots can be loaded: those with the same version."""
         ...
 
+    @property
+    def crowded(self) -> bool:
+        """Whether somebody waits for a worker, so that those who only sleep should give theirs back."""
+        ...
+
     async def open(self, host: Host, snapshot: bytes | None = None, *, suspended: bool = False) -> Session:
         """Return a session: a fresh namespace, or the one in the snapshot; raises SnapshotError."""
         ...

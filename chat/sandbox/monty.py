@@ -39,6 +39,7 @@ class MontySandbox:
         self._limits = limits or SandboxLimits()
         self._checker = Checker(prelude, self._limits)
         self._pool: AsyncMonty | None = None
+        self._queue = 0  # those who wait for a worker
         self._fresh: bytes | None = None
         self._starting = asyncio.Lock()
 
@@ -46,6 +47,11 @@ class MontySandbox:
     def version(self) -> str:
         """Says which snapshots can be loaded."""
         return f"monty {__version__} protocol {names.PROTOCOL}"
+
+    @property
+    def crowded(self) -> bool:
+        """Whether somebody waits for a worker."""
+        return self._queue > 0
 
     async def open(
         self, host: Host, snapshot: bytes | None = None, *, suspended: bool = False
@@ -58,7 +64,11 @@ class MontySandbox:
         if notes.suspended != suspended:
             raise SnapshotError(f"This snapshot is {'' if notes.suspended else 'not '}a suspended program.")
         worker = self._checkout(pool)
-        await worker.__aenter__()
+        self._queue += 1
+        try:
+            await worker.__aenter__()
+        finally:
+            self._queue -= 1
         session = MontySession(worker, host, self._limits, notes, partial(self._checker.check, pool))
         try:
             if suspended:
