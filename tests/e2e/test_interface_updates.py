@@ -122,6 +122,15 @@ def test_the_page_stays_where_the_reader_is(stage: Stage) -> None:
     assert page.evaluate("scrollY") == 300
 
 
+def test_the_way_to_the_newest_message_takes_no_room(stage: Stage) -> None:
+    stage.play("\n\n".join(f"Paragraph {number}." for number in range(60)))
+    heights = stage.page.evaluate("""() => [true, false].map(hidden => {
+        document.querySelector("#to-end").hidden = hidden;
+        return document.documentElement.scrollHeight;
+    })""")
+    assert heights[0] == heights[1]  # else a button moves away between press and release
+
+
 def test_the_focus_stays_on_a_button_through_what_it_does(stage: Stage) -> None:
     stage.play(
         run("""
