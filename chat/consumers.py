@@ -57,6 +57,7 @@ class PageConsumer(AsyncWebsocketConsumer):
         self._guard = Guard.here()
         self._sent: deque[tuple[int, int]] = deque()  # numbers and sizes of frames that are not confirmed
         self._unconfirmed = 0
+        self._held: dict[int, str] = {}  # frames that came while older ones are fetched from the database
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def dispatch(self, message: dict[str, Any]) -> None:
@@ -123,9 +124,11 @@ class PageConsumer(AsyncWebsocketConsumer):
     async def show(self, number: int, text: str | None) -> None:
         """Send a frame, or everything since the last one when frames were missed."""
         self.newest = max(self.newest, number)
-        if not self.greeted or number <= self.have or self.lagging or self.catching_up or self.closed:
+        if not self.greeted or number <= self.have or self.lagging or self.closed:
             return
-        if text is None or number > self.have + 1:
+        if self.catching_up:
+            self._hold(number, text)
+        elif text is None or number > self.have + 1:
             self._spawn(self._catch_up("gap"))
         elif self._unconfirmed > WINDOW:
             self.lagging = True
@@ -175,13 +178,30 @@ class PageConsumer(AsyncWebsocketConsumer):
                 html, now = await in_thread(catch_up, self.conversation, self.have)
                 if now != self.have:
                     await self._send(now, json.dumps({"n": now, "content": html}, ensure_ascii=False))
-                if self.newest <= self.have:
+                await self._send_held()
+                if self.newest <= self.have or self.lagging:
                     return
                 await asyncio.sleep(AGAIN_SECONDS)
         except Conversation.DoesNotExist:
             await self._refuse("This conversation was deleted.", GONE)
         finally:
             self.catching_up = False
+            self._held.clear()
+
+    def _hold(self, number: int, text: str | None) -> None:
+        """Keep a frame for when those before it were fetched; not more than a browser may be behind."""
+        if text is None or sum(map(len, self._held.values())) > WINDOW:
+            self._held.clear()
+        else:
+            self._held[number] = text
+
+    async def _send_held(self) -> None:
+        """Send the frames that follow what was fetched, so that one look into the database is enough."""
+        while (text := self._held.pop(self.have + 1, None)) is not None and not self.closed:
+            if self._unconfirmed > WINDOW:
+                self.lagging = True
+                return
+            await self._send(self.have + 1, text)
 
     async def _send(self, number: int, text: str) -> None:
         self.have = number

@@ -113,4 +113,6 @@ def _mount(conversation: UUID, mount: Mount, names: dict[int, str]) -> MountShap
 
 def _names(mounts: Iterable[Mount]) -> dict[int, str]:
     people = {mount.answered_by_id for mount in mounts if mount.answered_by_id}
+    if not people:  # mostly; to ask the database for nobody takes Django a while, too
+        return {}
     return {user.pk: user.get_username() for user in get_user_model().objects.filter(pk__in=people)}

@@ -22,7 +22,7 @@ class Site:
     def __init__(self, running: Supervisor, owner: User) -> None:
         self.running = running
         self.owner = owner
-        self.model = ScriptedModel([])
+        self.model = ScriptedModel([], size=1_000)  # all that has come, as a stream gives it
         running.services.__dict__["model"] = self.model
 
     async def start(self, *replies: str) -> Conversation:
@@ -53,5 +53,8 @@ async def running(transactional_db: None) -> AsyncIterator[Site]:
     await supervisor.start()
     current = supervisor.current()
     assert current is not None
-    yield Site(current, owner)
+    site = Site(current, owner)
+    yield site
+    for gate in site.model.gates.values():  # a reply that waits would have the supervisor wait for it
+        gate.set()
     await supervisor.stop()

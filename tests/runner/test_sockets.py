@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -16,6 +17,7 @@ from django.test import AsyncClient
 
 from agentsite.asgi import application
 from chat import consumers, guard
+from chat.fragments.catch_up import catch_up
 from chat.models import Conversation
 from chat.runner import supervisor
 from chat.runner.groups import frame_group
@@ -212,6 +214,48 @@ async def test_a_gap_is_made_up_for(running: Site, tabs: Any) -> None:
     assert tab.page.shown() == await loaded(tab)
 
 
+async def test_frames_that_come_while_a_gap_is_filled_are_not_fetched_again(
+    running: Site, tabs: Any, monkeypatch: Any
+) -> None:
+    conversation = await Conversation.objects.acreate(owner=running.owner, title="x")
+    tab = await tabs(conversation)
+    await tab.until(lambda: any('"#queue"' in frame["content"] for frame in tab.frames))
+    fetched: list[int] = []
+    reached, gate = asyncio.Event(), threading.Event()
+    loop = asyncio.get_running_loop()
+
+    def slow(conversation: UUID, number: int) -> tuple[str, int]:
+        found = catch_up(conversation, number)
+        fetched.append(found[1])
+        loop.call_soon_threadsafe(reached.set)
+        gate.wait(20)
+        return found
+
+    monkeypatch.setattr(consumers, "catch_up", slow)
+    layer = get_channel_layer()
+    have = tab.have
+
+    async def send(number: int) -> None:
+        content = f'<hx-partial hx-target="#timeline" hx-swap="beforeend"><p>frame {number}</p></hx-partial>'
+        text = json.dumps({"n": number, "content": content})
+        await layer.group_send(frame_group(conversation.pk), {"type": "frame", "n": number, "text": text})
+
+    await Conversation.objects.filter(pk=conversation.pk).aupdate(seq=have + 2)
+    await send(have + 2)
+    await reached.wait()
+    for number in (have + 3, have + 4):
+        await send(number)
+    marker = {"type": "queue"}  # what comes after the frames was handled after them
+    await layer.group_send(frame_group(conversation.pk), marker)
+    await tab.until(lambda: sum('"#queue"' in frame["content"] for frame in tab.frames) == 2)
+    assert tab.have == have
+    gate.set()
+    await tab.until(lambda: tab.have == have + 4)
+    assert fetched == [have + 2]
+    assert tab.says(f"frame {have + 3}")
+    assert tab.says(f"frame {have + 4}")
+
+
 async def test_a_lost_last_frame_is_made_up_for(running: Site, tabs: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(guard, "RECHECK_SECONDS", 0.05)
     monkeypatch.setattr(consumers, "LATE_SECONDS", 0.05)
@@ -296,7 +340,7 @@ async def test_nonsense_from_a_browser_is_ignored(running: Site, tabs: Any) -> N
 
 
 async def test_a_gentle_stop_saves_and_sends_browsers_elsewhere(running: Site, tabs: Any) -> None:
-    code = "".join(f"```python agent.run\nstep{n} = 1\nawait sleep(0.3)\n```\n" for n in range(40))
+    code = "".join(f"```python agent.run\nstep{n} = 1\nawait sleep(0.3)\n```\n" for n in range(25))
     conversation = await running.start(code + "```python agent.run\nprint('end')\n```\n")
     running.model.replies += ["never"]
     await running.until(lambda: conversation.statements.filter(state="done").count() >= 3)
