@@ -127,5 +127,5 @@ class ChatModel(Protocol):
         """Return a context that gives the pieces of one reply.
 
         Entering and iterating may raise `ModelError`. Leaving the context, also by cancellation, closes the
-        provider's stream.
+        provider's stream. Who asks for the next piece late gets all text that has come meanwhile as one.
         """

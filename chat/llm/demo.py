@@ -42,16 +42,24 @@ class DemoModel:
         text = choose_reply(messages)
         # The same reply always has the same rhythm, so what a test saw once it sees again.
         rhythm = random.Random(len(text))  # noqa: S311 - no secret
-        await self._pause(FIRST_PIECE_SECONDS)
+        loop = asyncio.get_running_loop()
+        due = loop.time() + self._lasting(FIRST_PIECE_SECONDS)
+        ready = ""
         for piece in split_pieces(text):
-            yield TextPiece(piece)
-            await self._pause(rhythm.uniform(0.4, 1.6) / PIECES_PER_SECOND)
+            if due > loop.time():
+                if ready:
+                    yield TextPiece(ready)
+                    ready = ""
+                await asyncio.sleep(due - loop.time())
+            ready += piece
+            due += self._lasting(rhythm.uniform(0.4, 1.6) / PIECES_PER_SECOND)
+        yield TextPiece(ready)
         sent = sum(len(message.content) for message in messages)
         yield Usage(sent // CHARACTERS_PER_TOKEN, len(text) // CHARACTERS_PER_TOKEN)
         yield Finished(FinishReason.STOP)
 
-    async def _pause(self, seconds: float) -> None:
-        await asyncio.sleep(seconds / self._speed if self._speed else 0)
+    def _lasting(self, seconds: float) -> float:
+        return seconds / self._speed if self._speed else 0.0
 
 
 def split_pieces(text: str) -> Iterator[str]:

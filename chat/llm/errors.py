@@ -33,12 +33,6 @@ def from_exception(error: Exception) -> ModelError:
             return error
         case openai.APIStatusError():
             return from_status(error.status_code, error.body, error.response.headers)
-        case openai.APITimeoutError() | httpx2.TimeoutException():
-            return ModelError(
-                ErrorKind.CONNECTION,
-                f"The model server could not be reached in time. {AGAIN}",
-                detail=_detail(error),
-            )
         case openai.APIConnectionError() | httpx2.TransportError() | OSError():
             return ModelError(
                 ErrorKind.CONNECTION,

@@ -25,6 +25,7 @@ from chat.llm.sse import MAX_LINE, EventLines, LineTooLongError
 
 DEFAULT_MODEL = "gpt-5-mini"
 AFTER_FINISH_SECONDS = 3.0  # the usage comes right after the finish reason, or never
+FULL = 16 * 1024  # bytes that the transport gives at once when it has more of them
 DRAIN_SECONDS = 0.1  # the end of the answer is mostly there already; a new connection costs about as much
 FIRST_RETRY_SECONDS = 0.5  # doubled with each try, and spread so that many callers do not come back together
 # Tried again before anything has streamed; the others would fail in the same way.
@@ -136,7 +137,9 @@ class ReplyStream:
             async with asyncio.timeout_at(self._deadline()):
                 if self._body is None:
                     self._body = await self._open()
-                data = await anext(self._body, b"")
+                data = part = await anext(self._body, b"")
+                while len(part) >= FULL and len(data) < MAX_LINE:
+                    data += (part := await anext(self._body, b""))
         except TimeoutError:
             if reader.reason is None:
                 raise self._late() from None

@@ -190,6 +190,8 @@ class Driver:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(TEXT_SECONDS - FRAME_SECONDS):
                     await store.urgent.wait()
+            store.wanted.set()
+            await asyncio.sleep(0)  # the reader takes in what has come, so that it is in the next frame
 
     async def _tick(self, agent: Agent) -> None:
         """Let timers be due, at most once a second each, while a browser shows the conversation."""

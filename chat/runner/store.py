@@ -65,6 +65,7 @@ class DjangoStore:
         self.accounts = Accounts()
         self.dirty = asyncio.Event()
         self.urgent = asyncio.Event()  # more than text that grows
+        self.wanted = asyncio.Event()  # more text, by whoever shows it; see `pace`
         self.last: Message | None = None
         self._values: dict[str, Any] = {}  # of the conversation's row, as they were saved last
         self._changed: dict[int, Record] = {}
@@ -122,6 +123,12 @@ class DjangoStore:
         """Return all messages in order, with the blocks of those that took effect in part."""
         await self.flush()
         return await in_thread(loading.history, self.conversation.id)
+
+    async def pace(self) -> None:
+        """Return when more text is wanted, so that what comes meanwhile is read, saved and shown at once."""
+        if self.dirty.is_set():
+            self.wanted.clear()
+            await self.wanted.wait()
 
     async def flush(self) -> None:
         """Save all changes in one transaction, then send them as a frame; raises LeaseLost."""

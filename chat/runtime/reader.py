@@ -104,6 +104,8 @@ class Reader:
             async with model.stream(messages) as pieces:
                 async for piece in pieces:
                     self._take(piece)
+                    if self.reply.only_grew:
+                        await self.store.pace()
         except ModelError as error:
             logger.warning("A model call failed (%s): %s", error.kind, error.detail or error.message)
             self._error = error

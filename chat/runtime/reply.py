@@ -99,6 +99,11 @@ class Reply:
             if block.state is not BlockState.DROPPED
         )
 
+    @property
+    def only_grew(self) -> bool:
+        """Whether the newest that came is text, for which nobody but a reader waits."""
+        return bool(self.blocks) and self.blocks[-1].kind is BlockKind.TEXT and not self.blocks[-1].closed
+
     def next_block(self) -> Block | None:
         """Return the first block whose effect is not complete."""
         return next((block for block in self.blocks if not block.settled), None)

@@ -36,6 +36,9 @@ class Store(Protocol):
     async def history(self) -> list[tuple[Message, list[Block]]]:
         """Return all messages in order, replies with their blocks."""
 
+    async def pace(self) -> None:
+        """Return when more text is wanted: what was appended is shown, and it is time to show the next."""
+
     async def flush(self) -> None:
         """Save all changes in one transaction, then show them; LeaseLost when another runner took over."""
 

@@ -29,7 +29,7 @@ from tests.crash.shown import texts
 from tests.live import Site
 from tests.provider import END, Pause, Provider, Request, Script, Step, chunk, pieces
 
-CRASHES = int(os.environ.get("CRASHES", "4"))
+CRASHES = int(os.environ.get("CRASHES", "3"))
 SEED = int(os.environ.get("CRASH_SEED", "20"))
 REPLIES = Path(__file__).parent.parent / "replies"
 GOLDEN = ("02-form", "03-data", "04-callback", "05-slots", "06-error", "07-wizard", "09-progress")

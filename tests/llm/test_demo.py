@@ -1,9 +1,10 @@
 import asyncio
 import itertools
+from types import SimpleNamespace
 
 import pytest
 
-from chat.llm import FEEDBACK_MARK, Finished, FinishReason, ModelMessage, TextPiece
+from chat.llm import FEEDBACK_MARK, Finished, FinishReason, ModelMessage, TextPiece, Usage, demo
 from chat.llm.demo import EXAMPLES, NOTHING_TO_ADD, SORRY, DemoModel, choose_reply, split_pieces
 from chat.llm.demo_script import FALLBACK, DemoScript, load_scripts, parse_script
 from chat.protocol.events import Problem
@@ -144,6 +145,25 @@ async def test_plays_the_whole_reply() -> None:
     result = await read(model, [user("a counter")])
     assert result.text == SCRIPTS["counter"].replies[0].text
     assert result.pieces[-1] == Finished(FinishReason.STOP)
+
+
+async def test_who_asks_late_gets_what_has_come_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += max(0.0, seconds)
+
+    clock = SimpleNamespace(time=lambda: now)
+    monkeypatch.setattr(demo, "asyncio", SimpleNamespace(get_running_loop=lambda: clock, sleep=sleep))
+    async with DemoModel().stream([user("a counter")]) as stream:
+        texts = [await anext(stream), await anext(stream)]
+        now += 3600
+        texts.append(await anext(stream))
+        assert isinstance(await anext(stream), Usage)
+    assert "".join(piece.text for piece in texts) == SCRIPTS["counter"].replies[0].text
+    assert len(texts[0].text) <= 8
+    assert len(texts[2].text) > 100
 
 
 async def test_stopping_ends_it() -> None:

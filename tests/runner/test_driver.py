@@ -1,5 +1,9 @@
 """Conversations driven with the real database: what is saved, when, and what a later runner makes of it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from chat.llm.base import TextPiece
 from chat.models import Block, Conversation, Message, Piece, Statement
 from chat.runtime.states import ConversationState, MessageState, Role
 from tests.runner.conftest import Site
@@ -37,3 +41,47 @@ async def test_a_reply_is_saved(running: Site) -> None:
         ("print(x)", "done", "1\n"),
     ]
     assert not await Piece.objects.aexists()
+
+
+async def test_text_is_read_when_it_can_be_shown(running: Site) -> None:
+    """So that a busy site reads, saves and sends large pieces now and then, instead of many small ones."""
+    asked: list[int] = []
+    frames: list[int] = []
+
+    class Flood:
+        """Pieces that are there whenever they are asked for."""
+
+        def __init__(self) -> None:
+            self.number = 0
+
+        def __aiter__(self) -> "Flood":
+            return self
+
+        async def __anext__(self) -> TextPiece:
+            self.number += 1
+            if self.number > 5:
+                raise StopAsyncIteration
+            asked.append(self.number)
+            (driver,) = running.running.drivers.values()
+            assert driver.agent is not None
+            frames.append(driver.agent.store.conversation.seq)
+            return TextPiece(f"piece {self.number} ")
+
+    @asynccontextmanager
+    async def stream(messages: object) -> AsyncIterator[Flood]:
+        yield Flood()
+
+    running.model.stream = stream  # type: ignore[assignment, method-assign]
+    conversation = await running.start()
+    await running.until(lambda: idle(conversation))
+    assert asked == [1, 2, 3, 4, 5]
+    assert len(set(frames)) > 3  # what was read before is mostly saved when the next is asked for
+
+
+async def test_code_is_read_as_fast_as_it_comes(running: Site) -> None:
+    running.model.size = 1
+    code = "total = 0\n" + "#" * 500 + "\nprint(total)\n"
+    conversation = await running.start(f"```python agent.run\n{code}```\n", "Done.")
+    await running.until(lambda: idle(conversation))
+    assert await conversation.statements.filter(output="0\n").aexists()
+    assert conversation.seq < 100  # were each character waited for, it would be a frame of its own

@@ -83,6 +83,9 @@ class MemoryStore:
     async def history(self) -> list[tuple[Message, list[Block]]]:
         return [(message, self.blocks(message)) for message in self.messages]
 
+    async def pace(self) -> None:
+        pass
+
     async def flush(self) -> None:
         self.before_flush()
         self.flushes += 1
