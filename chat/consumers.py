@@ -11,6 +11,7 @@ from collections import deque
 from typing import Any
 from uuid import UUID
 
+from autobahn.exception import Disconnected  # a browser that went away a moment ago; Daphne will say so, too
 from channels.consumer import get_handler_name
 from channels.exceptions import StopConsumer
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -66,6 +67,8 @@ class PageConsumer(AsyncWebsocketConsumer):
             await getattr(self, get_handler_name(message))(message)
         except StopConsumer:
             raise
+        except Disconnected:
+            self.closed = True
         except Exception:
             ERRORS.labels("socket").inc()
             logger.exception("A socket of conversation %s failed", getattr(self, "conversation", "?"))
@@ -267,6 +270,8 @@ class PageConsumer(AsyncWebsocketConsumer):
         async def guarded() -> None:
             try:
                 await work
+            except Disconnected:
+                self.closed = True
             except Exception:
                 ERRORS.labels("socket").inc()
                 logger.exception("A socket of conversation %s failed", self.conversation)

@@ -360,7 +360,7 @@ def test_a_server_that_starts_anew(
     expect(person.timeline).to_contain_text("The third paragraph")
     story.then = "I was interrupted. The last words."  # it had run code, so the model goes on
     getattr(site, how)()
-    assert "Traceback" not in site.output
+    assert "Traceback" not in site.output, site.output
     username, password = site.username, site.password
     site.start()
     site.username, site.password = username, password

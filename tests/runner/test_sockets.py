@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
+from autobahn.exception import Disconnected
 from channels.layers import get_channel_layer
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
@@ -254,6 +255,26 @@ async def test_frames_that_come_while_a_gap_is_filled_are_not_fetched_again(
     assert fetched == [have + 2]
     assert tab.says(f"frame {have + 3}")
     assert tab.says(f"frame {have + 4}")
+
+
+async def test_a_browser_that_went_away_is_no_mistake(
+    running: Site, tabs: Any, monkeypatch: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    conversation = await Conversation.objects.acreate(owner=running.owner, title="x")
+    tab = await tabs(conversation)
+    await tab.until(lambda: any('"#queue"' in frame["content"] for frame in tab.frames))
+    tried = asyncio.Event()
+
+    async def gone(*args: Any, **kwargs: Any) -> None:
+        tried.set()
+        raise Disconnected("Attempt to send on a closed protocol")
+
+    monkeypatch.setattr(consumers.PageConsumer, "send", gone)
+    frame = {"type": "frame", "n": tab.have + 1, "text": json.dumps({"n": tab.have + 1, "content": ""})}
+    await get_channel_layer().group_send(frame_group(conversation.pk), frame)
+    await tried.wait()
+    await tab.socket.disconnect()
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
 async def test_a_lost_last_frame_is_made_up_for(running: Site, tabs: Any, monkeypatch: Any) -> None:
