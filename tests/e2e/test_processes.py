@@ -188,7 +188,7 @@ class Person:
 
     async def react(self, key: str, kind: str, page: Page, sent: set[tuple[str, str]]) -> None:
         """Answer a form that waits, once; try again what the page offers to try again."""
-        if state_of(page) == "waiting":
+        if kind in ENTERED and state_of(page) == "waiting":  # others wait for a time
             for mount in open_mounts(page):
                 fields = hidden_fields(mount)
                 if (mount.attributes["id"], fields.get("token", "")) in sent:
