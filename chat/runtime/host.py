@@ -188,7 +188,14 @@ class RuntimeHost:
         return Value()
 
     def _every(self, timer: str, seconds: float) -> Answer:
-        self._declare("timers", {**self._namespace("timers", {}), timer: max(1.0, float(seconds))})
+        timers = self._namespace("timers", {})
+        if len(timers) >= self.limits.timers:
+            return Raise(
+                "ValueError",
+                f"{len(timers)} timers run in this conversation, the most that are allowed. "
+                "Stop one with timer.stop(), or let one function do the work of several.",
+            )
+        self._declare("timers", {**timers, timer: max(1.0, float(seconds))})
         return Value()
 
     def _stop_timer(self, timer: str) -> Answer:

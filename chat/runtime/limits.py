@@ -16,6 +16,9 @@ class Limits:
     mounts: int = 200
     """Mounts per conversation: a page with more is slow to load on a phone."""
 
+    timers: int = 10
+    """Timers per conversation: each runs code about once a second while somebody looks."""
+
     nodes: int = 20_000
     """Nodes per tree: a 1,000-row table with five node cells fits twice."""
 

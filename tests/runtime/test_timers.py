@@ -100,3 +100,15 @@ async def test_a_tick_that_fails_tells_the_model_once(sandbox: MontySandbox) -> 
     assert len(talk.feedback) == 1
     assert "no clock" in talk.feedback[0]
     assert timers(talk) == {}
+
+
+async def test_there_are_not_more_timers_than_is_good(sandbox: MontySandbox) -> None:
+    code = "def f():\n    pass\nfor _ in range(10):\n    timer = every(1, f)\n"
+    talk = Talk(
+        sandbox, run(code + "every(1, f)"), run("timer.stop()\nlast = every(1, f)\nprint('again')"), "Good."
+    )
+    talk.say()
+    await talk.work()
+    assert "10 timers run in this conversation" in talk.feedback[0]
+    assert talk.feedback[1] == "again"
+    assert len(timers(talk)) == 10
