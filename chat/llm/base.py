@@ -22,7 +22,8 @@ class FinishReason(StrEnum):
     """Why a reply ended."""
 
     STOP = "stop"
-    LENGTH = "length"  # a limit of tokens or characters
+    LENGTH = "length"  # the provider's or the model's limit
+    TOO_MUCH = "too_much"  # longer than this site takes
     FILTER = "filter"  # the provider withheld the rest
     UNKNOWN = "unknown"  # the stream ended cleanly but said nothing, so the reply may be cut
 
@@ -129,3 +130,6 @@ class ChatModel(Protocol):
         Entering and iterating may raise `ModelError`. Leaving the context, also by cancellation, closes the
         provider's stream. Who asks for the next piece late gets all text that has come meanwhile as one.
         """
+
+    async def close(self) -> None:
+        """Give back what is kept between replies; the process ends, or the event loop does."""

@@ -30,7 +30,7 @@ class LLMSettings:
     demo: bool | None = None  # None: when neither key nor base URL is set
     demo_speed: float = 1.0  # 2 is twice as fast, 0 is without delay
     max_output_tokens: int | None = None  # None leaves it to the provider
-    max_characters: int = 400_000  # of text and thought in one reply; ends it like the provider's own limit
+    max_characters: int = 400_000  # of text and thought in one reply; what is longer is cut there
     max_empty_pieces: int = 5_000  # in a row; servers that hide thoughts may send one per hidden token
     retries: int = 2  # only before anything has streamed
     max_retry_wait: float = 20.0  # a provider that asks for more is reported instead

@@ -38,6 +38,9 @@ class DemoModel:
         finally:
             await pieces.aclose()  # type: ignore[attr-defined]
 
+    async def close(self) -> None:
+        """Nothing is held."""
+
     async def _play(self, messages: Sequence[ModelMessage]) -> AsyncIterator[Piece]:
         text = choose_reply(messages)
         # The same reply always has the same rhythm, so what a test saw once it sees again.

@@ -19,7 +19,7 @@ from chat.llm import errors
 from chat.llm.base import ErrorKind, FinishReason, ModelError, ModelMessage, Piece, ReasoningPiece, TextPiece
 from chat.llm.breaker import Permit, breaker_for
 from chat.llm.chunks import ChunkReader
-from chat.llm.client import shared_client
+from chat.llm.client import close_clients, shared_client
 from chat.llm.config import LLMSettings
 from chat.llm.sse import MAX_LINE, EventLines, LineTooLongError
 
@@ -50,6 +50,10 @@ class OpenAIModel:
     def stream(self, messages: Sequence[ModelMessage]) -> "ReplyStream":
         """Return a context that gives the pieces of one reply."""
         return ReplyStream(self, messages)
+
+    async def close(self) -> None:
+        """Close the connections that are kept for the next reply."""
+        await close_clients()
 
     def adapt(self, refusal: str) -> bool:
         """Change, for good, the option that a refusal is about; return whether there was one to change."""
@@ -194,7 +198,7 @@ class ReplyStream:
             if isinstance(piece, TextPiece | ReasoningPiece):
                 self._characters += len(piece.text)
         if self._characters > self._settings.max_characters:
-            self._reader.reason = FinishReason.LENGTH
+            self._reader.reason = FinishReason.TOO_MUCH
             self._reader.done = True
 
     def _finish(self) -> None:

@@ -64,7 +64,9 @@ class Services:
         return system_prompt()
 
     async def close(self) -> None:
-        """End the workers and the writer."""
+        """End the workers and the writer, and the connections to the model."""
+        if "model" in self.__dict__:
+            await self.model.close()
         if "sandbox" in self.__dict__:
             await self.sandbox.close()
         if "journal" in self.__dict__:

@@ -32,6 +32,7 @@ MISTAKE = "The reply could not be read because of a mistake of this site; it is 
 
 REASONS = {
     FinishReason.LENGTH: "The reply reached the provider's length limit.",
+    FinishReason.TOO_MUCH: "The reply is longer than this site takes.",
     FinishReason.FILTER: "The provider withheld the rest of the reply.",
     FinishReason.UNKNOWN: "The stream ended without saying that the reply is complete, so it may be cut.",
 }

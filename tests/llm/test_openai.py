@@ -166,12 +166,10 @@ async def test_empty_reply(provider: Provider, make_model: MakeModel) -> None:
     assert (await read(make_model())).pieces == [Usage(4, 0), Finished(FinishReason.STOP)]
 
 
-async def test_a_reply_over_the_limit_of_characters_ends_like_the_providers_own(
-    provider: Provider, make_model: MakeModel
-) -> None:
+async def test_a_reply_over_the_limit_of_characters_is_cut(provider: Provider, make_model: MakeModel) -> None:
     provider.queue(Script([*[chunk({"content": "x" * 100})] * 50, Stall()]))
     result = await read(make_model(max_characters=1000))
-    assert result.reason == FinishReason.LENGTH
+    assert result.reason == FinishReason.TOO_MUCH
     assert 1000 < len(result.text) <= 5000
 
 

@@ -142,6 +142,9 @@ class ScriptedModel:
         finally:
             self.open -= 1
 
+    async def close(self) -> None:
+        pass
+
     async def _pieces(self, text: str) -> AsyncIterator[Piece]:
         for part in text.split("§"):  # gates stand between § signs
             if part in self.gates:
