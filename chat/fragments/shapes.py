@@ -179,9 +179,12 @@ def error_card(mount: MountLike) -> SafeString:
 
 
 def run_state(block: Any, statements: Iterable[Any]) -> str:
-    """Return the state of a run block as the page shows it: it waits while one of its statements does."""
-    if block.state == BlockState.RUNNING and any(s.state == StatementState.WAITING for s in statements):
+    """Return the state of a run block as the page shows it: it waits, or was cut, when a statement is."""
+    states = {statement.state for statement in statements}
+    if block.state == BlockState.RUNNING and StatementState.WAITING in states:
         return str(BlockState.WAITING)
+    if block.state == BlockState.FAILED and StatementState.CUT in states:
+        return str(StatementState.CUT)
     return str(block.state)
 
 

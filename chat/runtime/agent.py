@@ -44,6 +44,7 @@ CUT_OFF = (
     "Your reply was cut off ({why}). What had arrived before took effect. "
     "Go on from there, without repeating it."
 )
+STOPPED = "You stopped this reply."
 RETRY_SECONDS = 0.25
 
 
@@ -367,7 +368,7 @@ class Agent:
             self.unreported = []
         message.state = MessageState.DONE
         if ending.stopped:
-            message.state = MessageState.STOPPED
+            message.state, message.note = MessageState.STOPPED, STOPPED
             text = ""
         elif ending.why:
             message.note = ending.why

@@ -330,9 +330,9 @@ class Programs:
     # Ending
 
     async def _finish(self, program: Statement, outcome: Outcome) -> None:
-        error = ""
+        error, dismissed = "", False
         if isinstance(outcome, Failed):
-            error = outcome.error.text()
+            error, dismissed = outcome.error.text(), outcome.error.type == "Dismissed"
             if outcome.error.fatal:
                 await self.workspace.discard()
         if self.workspace.session is not None:
@@ -340,6 +340,8 @@ class Programs:
             error = error or unsaved
         program.error = error
         program.state = StatementState.FAILED if error else StatementState.DONE
+        if dismissed:
+            program.state = StatementState.CUT
         self._end(program)
 
     def _end(self, program: Statement) -> None:

@@ -66,7 +66,7 @@ class StatementState(StrEnum):
     WAITING = "waiting"
     DONE = "done"
     FAILED = "failed"
-    CUT = "cut"  # the process died, or somebody pressed Stop, in the middle of it
+    CUT = "cut"  # the process died, or a person stopped it or what it waited for, in the middle of it
     DROPPED = "dropped"
 
 

@@ -69,6 +69,7 @@ def test_stop_in_the_middle_of_a_long_reply(person: Person) -> None:
     person.page.get_by_role("button", name="Stop", exact=True).click()
     person.becomes("idle")
     expect(person.replies.first).to_have_attribute("data-state", "stopped")
+    expect(person.replies.first.locator(".note")).to_have_text("You stopped this reply.")
     before = person.text()
     person.page.reload()
     assert person.text() == before
@@ -116,5 +117,6 @@ def test_a_message_ends_a_wait(person: Person) -> None:
     person.becomes("waiting")
     person.say("show me a counter instead")
     expect(person.mounts.first).to_have_attribute("data-state", "dismissed")
+    expect(person.page.locator("details.run").first.locator("summary")).to_contain_text("stopped")
     expect(person.page.locator(".message[data-role=user]")).to_have_count(2)
     person.is_quiet(replies=2)

@@ -78,6 +78,7 @@ async def test_a_user_message_dismisses_the_wait(sandbox: MontySandbox) -> None:
     await talk.work()
     assert not await talk.recovered(talk.say("something else"))
     assert talk.store.mounts[0].state is MountState.DISMISSED
+    assert StatementState.CUT in talk.states  # it did not fail
     assert "Dismissed" in talk.feedback[0]
     assert "something else" in talk.feedback[0]
     assert "Held back" not in talk.shown(talk.replies[0])
@@ -183,6 +184,8 @@ async def test_stop_while_code_waits(sandbox: MontySandbox) -> None:
     await talk.work()
     assert not await talk.recovered(talk.put(InboxKind.STOP))
     assert talk.replies[-1].state == "stopped"
+    assert talk.replies[-1].note == "You stopped this reply."
+    assert StatementState.CUT in talk.states
     assert len(talk.replies) == 1
     assert StatementState.DROPPED in talk.states
 
