@@ -126,6 +126,7 @@ class Effects:
             self._fail_data(block, f"Data block {block.index} was cut off.")
         else:
             await self._apply(block, json.dumps(final), complete=True)
+            await self._keep(block)
             if not block.settled:
                 self._settle(block, BlockState.DONE)
 
@@ -133,10 +134,18 @@ class Effects:
         outcome = await self.programs.namespace.feed(*entry_stream(block.target, text, complete))
         if isinstance(outcome, Failed):
             self._fail_data(block, outcome.error.text())
+            if outcome.error.fatal:
+                await self.programs.workspace.discard()
         errors = await self.programs.namespace.render(partial=not complete)
         if errors:
             block.error = "\n".join(filter(None, [block.error, *errors]))
             self.store.touch(block)
+
+    async def _keep(self, block: Block) -> None:
+        """Save the namespace together with the block's end: what was shown must be there for what follows."""
+        workspace = self.programs.workspace
+        if workspace.session is not None and (error := await workspace.save()):
+            self._fail_data(block, error)
 
     def _fail_data(self, block: Block, error: str) -> None:
         block.error = error

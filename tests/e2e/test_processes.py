@@ -25,7 +25,7 @@ from chat.llm.base import FEEDBACK_MARK
 from chat.ui.forms import html_name
 from tests.clients import Session, confirm
 from tests.live import Site, free_port
-from tests.provider import Pause, Provider, Request, Script, Step, reply
+from tests.provider import Pause, Provider, Request, Script, Stall, Step, chunk, happened, reply
 from tests.runner.dom import Element, Page
 from tests.test_provider import ENTERED, SHOWN, golden
 
@@ -320,6 +320,36 @@ async def test_three_processes_one_killed_again_and_again(
         }
         sites = [stack.enter_context(Site(tmp_path, port=free_port(), **variables)) for _ in range(3)]
         await under_fire(sites, 2)
+
+
+async def test_stop_reaches_whoever_drives(tmp_path: Path, redis_url: str, postgres_url: str) -> None:
+    with Provider() as provider, ExitStack() as stack:
+        provider.answer = lambda request: Script([chunk({"content": "It begins"}), Stall()])
+        variables = {
+            "DATABASE_URL": postgres_url,
+            "REDIS_URL": redis_url,
+            "OPENAI_BASE_URL": provider.base_url,
+            "OPENAI_MODEL": "loopback",
+        }
+        sites = [stack.enter_context(Site(tmp_path, port=free_port(), **variables)) for _ in range(2)]
+        ports = [site.port for site in sites]
+        session = Session(lambda: ports[0])
+        session.log_in(sites[0].username, sites[0].password)
+        for number in range(2):  # who is asked for a conversation drives it; the other one gets the stop
+            key = session.start("Tell me something long.")
+            await asyncio.to_thread(provider.wait_for_request, number + 1)
+            page = Page(session.get(f"/c/{key}/"))
+            ports.reverse()
+            async with session.socket(key, page.have) as socket:
+                while "It begins" not in page.shown():
+                    page.take(str(await socket.recv()))
+                status, _, _ = session.post(f"/c/{key}/stop/", key=str(uuid.uuid4()))
+                assert status == 204
+                await happened(provider.requests[number].disconnected)
+                while state_of(page) != "idle":
+                    page.take(str(await socket.recv()))
+            assert "It begins" in page.shown()
+            assert "You stopped this reply." in page.shown()
 
 
 @pytest.mark.timeout(600)
