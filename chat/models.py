@@ -6,9 +6,10 @@ the last number it has is brought up to date by rendering the rows with a higher
 
 import uuid
 from enum import StrEnum
+from typing import Any
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -62,6 +63,12 @@ class Conversation(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("conversation", args=[self.pk])
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        """Delete it with all that belongs to it. A runner that saves meanwhile waits, and finds it gone."""
+        with transaction.atomic():  # around the search for what belongs to it, or that misses what comes then
+            Conversation.objects.select_for_update().filter(pk=self.pk).first()
+            return super().delete(*args, **kwargs)
 
 
 class Message(models.Model):
