@@ -394,6 +394,29 @@ def test_a_text_that_a_restart_cut_is_told_again(
     expect(person.timeline).to_contain_text("The second begins")
 
 
+def test_what_is_typed_while_a_message_is_on_its_way_stays(
+    open_desk: Callable[[], Person], story: Story
+) -> None:
+    person = open_desk()
+    person.start(story.prompt)
+    expect(person.timeline).to_contain_text("The second begins")
+    page, held = person.page, []
+    page.route("**/message/", lambda route: route.continue_() if held else held.append(route))
+    with page.expect_request("**/message/"):
+        person.say("first thing")
+    composer, send = page.locator("textarea[name=text]"), page.get_by_role("button", name="Send", exact=True)
+    composer.fill("second thing")
+    expect(send).to_be_disabled()
+    held[0].continue_()
+    expect(send).to_be_enabled()
+    expect(composer).to_have_value("second thing")
+    page.reload()
+    expect(composer).to_have_value("second thing")
+    send.click()
+    expect(page.locator("#queue li")).to_have_count(2)
+    expect(composer).to_have_value("")
+
+
 def test_messages_wait_visibly_while_the_agent_works(open_desk: Callable[[], Person], story: Story) -> None:
     person = open_desk()
     person.start(story.prompt)

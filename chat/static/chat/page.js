@@ -80,9 +80,12 @@
     if (!form || ctx.response.status >= 300) return;
     forgetDrafts(form);
     if (form.id !== "composer") return;
-    form.elements.text.value = "";
+    const field = form.elements.text;
+    const sent = ctx.request.body.get("text").replaceAll("\r\n", "\n");
+    if (field.value === sent) field.value = "";
+    else sessionStorage.setItem(draftKey(field), field.value); // typed while the message was on its way
     find("#composer-error").textContent = "";
-    form.elements.text.focus();
+    field.focus();
     follow(true);
   });
 
