@@ -320,7 +320,7 @@ async def test_stop_closes_the_providers_stream(visitor: Visitor) -> None:
     await visitor.post("stop")
     await visitor.quiet()
     await happened(visitor.provider.requests[0].disconnected)
-    assert await visitor.replies() == [("stopped", "")]
+    assert await visitor.replies() == [("stopped", "You stopped this reply.")]
     assert await visitor.texts() == [SAID]
     assert SAID in await visitor.page()
 
