@@ -1,5 +1,7 @@
 """The chat app."""
 
+import atexit
+
 from django.apps import AppConfig
 
 
@@ -12,3 +14,6 @@ class ChatConfig(AppConfig):
     def ready(self) -> None:
         """Import what registers itself."""
         from chat import checks, cleanup  # noqa: F401
+        from chat.runner.database import close_pools
+
+        atexit.register(close_pools)

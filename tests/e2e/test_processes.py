@@ -263,17 +263,23 @@ def ids_in(page: Page) -> Iterator[str]:
 # The test
 
 
-async def under_fire(sites: list[Site], pause: float) -> None:
-    """Let people play while processes are killed and started again."""
-    chance = random.Random(6)
-    sites[0].manage(
+def player(site: Site, ports: Callable[[], int]) -> Session:
+    """Return the session of a user who is there on every site of the database."""
+    site.manage(
         "shell",
         "-c",
         f"from django.contrib.auth.models import User; u, _ = User.objects.get_or_create(username='player');"
         f"u.set_password({PASSWORD!r}); u.save()",
     )
-    session = Session(lambda: chance.choice(sites).port)
+    session = Session(ports)
     session.log_in("player", PASSWORD)
+    return session
+
+
+async def under_fire(sites: list[Site], pause: float) -> None:
+    """Let people play while processes are killed and started again."""
+    chance = random.Random(6)
+    session = player(sites[0], lambda: chance.choice(sites).port)
     people = [Person(session.copy(), random.Random(number)) for number in range(PEOPLE)]
     end = time.monotonic() + SECONDS
     kills = 0
@@ -333,8 +339,7 @@ async def test_stop_reaches_whoever_drives(tmp_path: Path, redis_url: str, postg
         }
         sites = [stack.enter_context(Site(tmp_path, port=free_port(), **variables)) for _ in range(2)]
         ports = [site.port for site in sites]
-        session = Session(lambda: ports[0])
-        session.log_in(sites[0].username, sites[0].password)
+        session = player(sites[0], lambda: ports[0])
         for number in range(2):  # who is asked for a conversation drives it; the other one gets the stop
             key = session.start("Tell me something long.")
             await asyncio.to_thread(provider.wait_for_request, number + 1)

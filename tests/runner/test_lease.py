@@ -1,6 +1,8 @@
 """One runner for a conversation over all processes: the lease, on SQLite and on PostgreSQL."""
 
 import asyncio
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -13,6 +15,7 @@ from chat.models import Conversation, Piece
 from chat.runner import lease
 from chat.runner.supervisor import LOOK_SECONDS, left_alone
 from chat.runtime.states import ConversationState, InboxKind
+from tests.live import ROOT
 from tests.live import Site as Live
 from tests.runner.conftest import Site
 
@@ -108,3 +111,17 @@ async def test_a_runner_stops_when_its_lease_is_lost(running: Site) -> None:
     assert row.lease == "another"
     saved = [piece.text async for piece in Piece.objects.filter(block__message__conversation=conversation)]
     assert "".join(saved) == "So far "
+
+
+def test_a_command_on_postgresql_ends_when_it_is_done(postgres_url: str, tmp_path: Path) -> None:
+    site = Live(tmp_path, DATABASE_URL=postgres_url)
+    done = subprocess.run(
+        [sys.executable, "manage.py", "showmigrations", "chat"],
+        cwd=ROOT,
+        env=site.environment,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    assert "0001_initial" in done.stdout
+    assert done.stderr == ""  # the pool would complain of threads that it waited for
