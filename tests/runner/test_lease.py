@@ -124,4 +124,4 @@ def test_a_command_on_postgresql_ends_when_it_is_done(postgres_url: str, tmp_pat
         check=True,
     )
     assert "0001_initial" in done.stdout
-    assert done.stderr == ""  # the pool would complain of threads that it waited for
+    assert "couldn't stop thread" not in done.stderr  # the pool says so of each that it waited for
