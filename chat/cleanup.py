@@ -31,10 +31,10 @@ def remove_file(sender: type[Upload], instance: Upload, **kwargs: Any) -> None:
 @receiver(post_delete, sender=Conversation)
 def remove_folder(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
     """Remove the folder of a conversation's files, which is empty by then."""
-    storage = Upload._meta.get_field("file").storage
+    storage, folder = Upload._meta.get_field("file").storage, f"uploads/{instance.pk}"
 
     def remove() -> None:
         with suppress(OSError):  # there may be none, or a file that could not be removed
-            storage.delete(f"uploads/{instance.pk}")
+            storage.delete(folder)
 
     transaction.on_commit(remove)
