@@ -143,7 +143,7 @@ async def test_thoughts_are_shown_and_not_sent_back(visitor: Visitor) -> None:
 
 async def test_staff_read_all_that_happened(visitor: Visitor) -> None:
     visitor.provider.say(golden("02-form"), reasoning="They want a table.", tokens=(120, 34))
-    visitor.provider.say(golden("06-error"))
+    visitor.provider.say(golden("06-error"), tokens=None)  # its error may cut the stream before they come
     visitor.provider.say(golden("04-callback"))
     visitor.provider.say("Gladly.")
     await visitor.begin("A table, please")
@@ -185,7 +185,7 @@ async def test_staff_read_all_that_happened(visitor: Visitor) -> None:
     response = await staff.get("/admin/chat/conversation/", {"q": "table"})
     assert re.findall(rb"field-(said|tokens)[^>]*>(.+?)</td>", response.content) == [
         (b"said", b"8"),
-        (b"tokens", b"208"),
+        (b"tokens", b"190"),
     ]
 
 

@@ -29,7 +29,7 @@ from tests.crash.shown import texts
 from tests.live import Site
 from tests.provider import END, Pause, Provider, Request, Script, Step, chunk, pieces
 
-CRASHES = int(os.environ.get("CRASHES", "3"))
+CRASHES = int(os.environ.get("CRASHES", "4"))
 SEED = int(os.environ.get("CRASH_SEED", "20"))
 REPLIES = Path(__file__).parent.parent / "replies"
 GOLDEN = ("02-form", "03-data", "04-callback", "05-slots", "06-error", "07-wizard", "09-progress")
@@ -66,7 +66,7 @@ def counting(text: str, talk: str) -> str:
         before = CHANGE.format(name=f"{talk}-{blocks}-before")
         after = CHANGE.format(name=f"{talk}-{blocks}-after")
         during = CHANGE.format(name=f"{talk}-{blocks}-during")
-        before += f"\nif True:\n    {during}\n    await sleep(0.4)"
+        before += f"\nif True:\n    {during}\n    await sleep(0.8)"
         return f"{match[1]}{before}\n{match[2]}{after}\nprint('end of block {blocks}')\n{match[3]}"
 
     return re.sub(r"(?ms)^(```python agent\.run\n)(.*?)^(```)", counted, text)

@@ -29,7 +29,7 @@ from tests.provider import Pause, Provider, Request, Script, Stall, Step, chunk,
 from tests.runner.dom import Element, Page
 from tests.test_provider import ENTERED, SHOWN, golden
 
-SECONDS = float(os.environ.get("PROCESS_TEST_SECONDS", "12"))
+SECONDS = float(os.environ.get("PROCESS_TEST_SECONDS", "10"))
 PEOPLE = 30
 STEPS = 12
 LONGEST = 180.0  # seconds that one conversation may take, with everything that is done to it
