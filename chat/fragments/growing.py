@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from chat.ui.markdown import MarkdownStream
 
-_CLOSING = re.compile(r"</[a-z][a-z0-9-]*>\s*")
-_CLOSINGS = re.compile(r"(?:</[a-z][a-z0-9-]*>\s*)+\Z")
+_CLOSING = re.compile(r"</[a-z][a-z0-9-]*>\s*\Z")
+LONGEST_CLOSING = 40  # characters of a closing tag and the space after it
 _TAG = re.compile(r'<(/?)([a-z][a-z0-9-]*)(?:\s+[a-z][a-z-]*(?:="[^"]*")?)*\s*>')
 _VOID = frozenset({"br", "hr"})
 
@@ -44,18 +44,16 @@ class Growing:
 
 def addition(old: str, new: str) -> tuple[int, str] | None:
     """Return how deep, in last children, which HTML makes `new` of `old` when appended; None if none does."""
-    found = _CLOSINGS.search(old)
-    if found is None:
-        return None
-    closings = _CLOSING.findall(found[0])
-    start = found.start()
-    for number, closing in enumerate(closings):
+    start = len(old)
+    depth = 0
+    while found := _CLOSING.search(old, max(0, start - LONGEST_CLOSING), start):
+        start = found.start()
+        depth += 1
         end = old[start:]
         if new.startswith(old[:start]) and new.endswith(end) and len(new) >= len(old):
             added = new[start : len(new) - len(end)]
             if _is_balanced(added):
-                return len(closings) - number, added
-        start += len(closing)
+                return depth, added
     return None
 
 

@@ -144,3 +144,10 @@ def render_block(source: str, env: dict[str, Any]) -> SafeString:
     tokens = parser().parse(source, env)
     _adjust(tokens, env)
     return clean(parser().renderer.render(tokens, parser().options, env))
+
+
+def render_inline(source: str, env: dict[str, Any]) -> SafeString:
+    """Return the HTML of text that stands within a block."""
+    tokens = parser().parseInline(source, env)
+    _adjust(tokens, env)
+    return clean(parser().renderer.render(tokens, parser().options, env))

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from markdown_it.common.utils import normalizeReference
 
 from chat.ui.commonmark import parser, render_block
+from chat.ui.growing_line import GrowingLine, one_line
 
 # A block that refers to a link which is not defined yet waits for that many characters after it.
 HOLD: Final = 4_000
@@ -37,6 +38,7 @@ class MarkdownStream:
         self._rest = ""  # complete blocks are cut off it
         self._held: list[str] = []  # complete blocks that wait for a link reference
         self._env: dict[str, Any] = {}
+        self._line = GrowingLine()
         self._looked_at = 0  # length of the rest when blocks were last looked for
         self._open = SafeString()
         self._open_length = 0  # of that part of what is open which is shown
@@ -69,7 +71,7 @@ class MarkdownStream:
         """The HTML of what is not finished; of a long block it may lag a little behind the text."""
         if self._open_is_old:
             shown = ("".join(self._held) + self._rest)[: self._open_length]
-            self._open = render_block(shown, _copy(self._env)) if shown.strip() else SafeString()
+            self._open = self._html(shown, _copy(self._env)) if shown.strip() else SafeString()
             self._open_is_old = False
         return self._open
 
@@ -105,9 +107,12 @@ class MarkdownStream:
             length = sum(map(len, self._held[1:]))
             if not last and length <= HOLD and _lacks_reference(self._held[0], self._env):
                 return
-            html = render_block(self._held.pop(0), self._env)
+            html = self._html(self._held.pop(0), self._env)
             if html:
                 self.finished.append(html)
+
+    def _html(self, block: str, env: dict[str, Any]) -> SafeString:
+        return self._line.paragraph(block, env) if one_line(block) else render_block(block, env)
 
 
 def _begins_block(lines: list[str]) -> bool:

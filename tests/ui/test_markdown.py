@@ -1,10 +1,13 @@
+import itertools
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.fragments.growing import addition
 from chat.ui.commonmark import render_block
+from chat.ui.growing_line import GrowingLine, one_line
 from chat.ui.highlight import MAX_HIGHLIGHTED
 from chat.ui.markdown import MarkdownStream, render_blocks, render_markdown
 from tests.ui.injections import INJECTIONS, assert_harmless
@@ -95,6 +98,49 @@ def test_documents_stream_to_the_same_blocks(source, sizes):
     if "][" not in source:
         assert so_far == whole
         assert whole == render_block(source.replace("\r\n", "\n"), {})
+
+
+SIGNS = [
+    *"ab1 .,;:!?()*_~`[]<>&\\-\"'é#|\t\u00a0日🎬",
+    *("word", " and ", "**", " ** ", "***", "``", "~~", ". ", "![", "](", "a*b", "&amp;"),
+    *("**bold**", " **bold** ", "(**b**)", "*em*", " *em* ", "`code`", "[x](http://a.b)", "<http://x.y>"),
+]
+signs = st.sampled_from(SIGNS)
+
+
+@given(st.lists(signs, max_size=30), st.lists(st.integers(1, 12), min_size=1))
+def test_a_line_grows_as_the_parser_reads_it(parts, sizes):
+    text, line, end = "w" + "".join(parts), GrowingLine(), 0
+    for size in itertools.cycle(sizes):
+        end += size
+        assert one_line(text[:end])
+        assert line.paragraph(text[:end], {}) == render_block(text[:end], {})
+        if end >= len(text):
+            break
+
+
+@given(documents, st.lists(st.integers(1, 40), min_size=1, max_size=8))
+def test_an_addition_makes_the_new_html_of_the_old(source, sizes):
+    old, end = render_block("", {}), 0
+    for size in itertools.cycle(sizes):
+        end += size
+        new = render_block(source[:end], {})
+        if (found := addition(old, new)) is not None:
+            depth, added = found
+            place = [match.start() for match in re.finditer(r"</[^>]*>\s*", old)][-depth]
+            assert old[:place] + added + old[place:] == new
+        old = new
+        if end >= len(source):
+            break
+
+
+def test_words_are_added_to_the_last_element():
+    assert addition("<p>a</p>\n", "<p>a b</p>\n") == (1, " b")
+    assert addition("<p><em>a</em></p>", "<p><em>a</em><em>b</em></p>") == (1, "<em>b</em>")
+    assert addition("<ul><li>a</li></ul>", "<ul><li>a b</li></ul>") == (2, " b")
+    assert addition("<ul><li>a</li></ul>", "<ul><li>a</li><li>b</li></ul>") == (1, "<li>b</li>")
+    assert addition("<p>a *b</p>", "<p>a <em>b</em></p>") is None
+    assert addition("", "<p>a</p>") is None
 
 
 def test_finished_blocks_appear_early():
