@@ -1,6 +1,7 @@
 """Payloads of a chat-completions stream as pieces, whatever dialect the server speaks."""
 
 from collections.abc import Iterable
+from itertools import groupby
 from typing import Any
 
 import jiter
@@ -44,13 +45,12 @@ class ChunkReader:
             except ModelError as error:
                 self.error = error
                 break
-            for piece in found:
-                _append(pieces, piece)
+            pieces += found
             self._empty = 0 if found else self._empty + 1
             if self._empty > self._max_empty:
                 self.error = errors.flooded(self._max_empty)
                 break
-        return pieces
+        return _joined(pieces)
 
     def close(self) -> list[Piece]:
         """Return what the end of a stream adds: withheld text, usage and the finish."""
@@ -121,11 +121,12 @@ class ChunkReader:
             self.usage = Usage(tokens[0], tokens[1])
 
 
-def _append(pieces: list[Piece], piece: Piece) -> None:
-    match pieces[-1:], piece:
-        case [TextPiece(before)], TextPiece(text):
-            pieces[-1] = TextPiece(before + text)
-        case [ReasoningPiece(before)], ReasoningPiece(text):
-            pieces[-1] = ReasoningPiece(before + text)
-        case _:
-            pieces.append(piece)
+def _joined(pieces: list[Piece]) -> list[Piece]:
+    """Return the pieces with adjacent ones of text, and of thought, as one."""
+    joined: list[Piece] = []
+    for kind, group in groupby(pieces, type):
+        if kind is TextPiece or kind is ReasoningPiece:
+            joined.append(kind("".join(piece.text for piece in group)))  # type: ignore[union-attr]
+        else:
+            joined += group
+    return joined

@@ -22,6 +22,7 @@ from chat.llm.chunks import ChunkReader
 from chat.llm.client import close_clients, shared_client
 from chat.llm.config import LLMSettings
 from chat.llm.sse import MAX_LINE, EventLines, LineTooLongError
+from chat.llm.tap import Tap
 
 DEFAULT_MODEL = "gpt-5-mini"
 AFTER_FINISH_SECONDS = 3.0  # the usage comes right after the finish reason, or never
@@ -86,6 +87,7 @@ class ReplyStream:
     def _reset(self) -> None:
         self._connection = AsyncExitStack()
         self._body: AsyncIterator[bytes] | None = None
+        self._tap: Tap | None = None
         self._first = True  # nothing of the body has been seen
         self._whole: bytearray | None = None  # an answer that is one JSON document
         self._finish_seen: float | None = None
@@ -117,7 +119,7 @@ class ReplyStream:
         with suppress(TimeoutError, *FAILURES):
             async with asyncio.timeout(DRAIN_SECONDS):
                 if self._body is not None:
-                    await anext(self._body, b"")
+                    await self._read(self._body)
 
     def __aiter__(self) -> Self:
         return self
@@ -141,9 +143,7 @@ class ReplyStream:
             async with asyncio.timeout_at(self._deadline()):
                 if self._body is None:
                     self._body = await self._open()
-                data = part = await anext(self._body, b"")
-                while len(part) >= FULL and len(data) < MAX_LINE:
-                    data += (part := await anext(self._body, b""))
+                data = await self._read(self._body)
         except TimeoutError:
             if reader.reason is None:
                 raise self._late() from None
@@ -165,8 +165,19 @@ class ReplyStream:
         request: Any = completions.with_streaming_response.create
         context = request(model=self._model.name, messages=self._messages, stream=True, **self._model.options)
         response = await self._connection.enter_async_context(context)
+        self._tap = Tap(response.http_response)
         body: AsyncIterator[bytes] = response.http_response.aiter_bytes()
         return body
+
+    async def _read(self, body: AsyncIterator[bytes]) -> bytes:
+        """Return all that has come; nothing means the end."""
+        assert self._tap is not None
+        self._tap.open()
+        data = part = await anext(body, b"")
+        while len(part) >= FULL and len(data) < MAX_LINE:
+            data += (part := await anext(body, b""))
+        self._tap.close()
+        return data
 
     def _payloads(self, data: bytes) -> list[bytes]:
         """Return the JSON documents that `data` completes; no data means the end."""

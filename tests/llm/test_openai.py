@@ -1,15 +1,16 @@
 """Replies that go well, in every dialect."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from chat.llm import Finished, FinishReason, LLMSettings, ModelMessage, Usage, create_model
+from chat.llm import Finished, FinishReason, LLMSettings, ModelMessage, TextPiece, Usage, create_model
 from chat.llm.openai import OpenAIModel
 from tests.llm.conftest import HELLO, read
-from tests.provider import END, Provider, Script, Stall, chunk, event, failure, reply, usage
+from tests.provider import END, Gate, Provider, Script, Stall, chunk, event, failure, happened, reply, usage
 
 type MakeModel = Callable[..., OpenAIModel]
 
@@ -43,6 +44,29 @@ async def test_request(provider: Provider, make_model: MakeModel) -> None:
     }
     assert provider.requests[0].headers["authorization"] == "Bearer key-1"
     assert provider.requests[0].path == "/v1/chat/completions"
+
+
+async def test_what_comes_while_nobody_reads_waits_in_the_system(
+    provider: Provider, make_model: MakeModel
+) -> None:
+    """Its pieces cost the event loop nothing; fails when the client library hides its socket elsewhere."""
+    gate, sent = Gate(), Gate()
+    letters = [chunk({"content": letter}) for letter in "bcd"]
+    provider.queue(Script([chunk({"content": "a"}), gate, *letters, sent, chunk({}, "stop"), END]))
+    async with make_model().stream([ModelMessage("user", "Hello")]) as stream:
+        assert await anext(stream) == TextPiece("a")
+        assert stream._tap is not None
+        socket = stream._tap.socket
+        assert isinstance(socket, asyncio.Transport)
+        assert not socket.is_reading()
+        gate.open()
+        await happened(sent.reached)
+        assert await anext(stream) == TextPiece("bcd")
+        sent.open()
+        assert [piece async for piece in stream] == [Finished(FinishReason.STOP)]
+    provider.say("More")
+    assert (await read(make_model())).text == "More"
+    assert provider.connections == 1  # which reads again
 
 
 async def test_pieces_that_arrive_together_are_one(provider: Provider, make_model: MakeModel) -> None:
