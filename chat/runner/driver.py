@@ -24,11 +24,14 @@ from chat.runtime.store import LeaseLost
 
 logger = logging.getLogger(__name__)
 
-FRAME_SECONDS = 0.05  # between frames, at least
-TEXT_SECONDS = 0.15  # when only text grows: more often reads no smoother, and is mostly envelopes
+FRAME_SECONDS = 0.05  # from a frame's end to the next one, at least
+# From one frame's beginning to the next one's, when only text grows: more often reads no smoother, and is mostly
+# envelopes. Counted from the beginning, frames of many conversations do not fall into step with each other.
+TEXT_SECONDS = 0.15
 # How many times longer than the last transaction the interval is at least, so that others get a turn.
 BUSY = 1.5
-TICK_SECONDS = 0.25
+# Of the event loop: what a reader that is told to go on needs to take in what is there already.
+READING_TURNS = 6
 
 
 class Driver:
@@ -44,6 +47,7 @@ class Driver:
         self.failed = False  # by a mistake of this site: not to be tried again at once
         self._lost = asyncio.Event()
         self._refreshing = asyncio.Lock()
+        self._due: dict[str, float] = {}  # timers, and when they are due
 
     async def run(self) -> bool:
         """Drive the conversation if its lease is free; returns whether it was."""
@@ -54,7 +58,7 @@ class Driver:
         helpers: list[asyncio.Task[None]] = []
         try:
             agent, store, left = await self._prepare(token)
-            beside = (self._keep(), self._listen(), self._show(store), self._tick(agent))
+            beside = (self._keep(), self._listen(), self._show(store))
             helpers = [asyncio.create_task(work) for work in beside]
             driving = asyncio.create_task(self._drive(agent, store, left))
             try:
@@ -76,6 +80,19 @@ class Driver:
         """Look into the inbox."""
         async with self._refreshing:
             self.mailbox.refresh(await in_thread(loading.queued, self.conversation))
+
+    def tick(self) -> None:
+        """Let timers be due, at most once a second each, while a browser shows the conversation."""
+        if (agent := self.agent) is None:
+            return
+        agent.watched = self.audience.present
+        timers = agent.store.conversation.namespace.get("timers", {}) if agent.watched else {}
+        now = time.monotonic()
+        self._due = {timer: self._due.get(timer, now + seconds) for timer, seconds in timers.items()}
+        for timer, at in self._due.items():
+            if at <= now:
+                self._due[timer] = now + timers[timer]
+                self.mailbox.tick(timer)
 
     def leave(self) -> None:
         """Leave at the next point where everything is saved."""
@@ -180,29 +197,20 @@ class Driver:
     async def _show(self, store: DjangoStore) -> None:
         """Save and show what changes while code runs or text streams in."""
         journal = self.services.journal
+        loop = asyncio.get_running_loop()
         while True:
             await store.dirty.wait()
+            began = loop.time()
             try:
                 await store.flush()
             except LeaseLost:
                 return
             await asyncio.sleep(max(FRAME_SECONDS, BUSY * journal.seconds))
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(TEXT_SECONDS - FRAME_SECONDS):
+                async with asyncio.timeout_at(began + TEXT_SECONDS):
                     await store.urgent.wait()
             store.wanted.set()
-            await asyncio.sleep(0)  # the reader takes in what has come, so that it is in the next frame
-
-    async def _tick(self, agent: Agent) -> None:
-        """Let timers be due, at most once a second each, while a browser shows the conversation."""
-        due: dict[str, float] = {}
-        while True:
-            await asyncio.sleep(TICK_SECONDS)
-            agent.watched = self.audience.present
-            timers = agent.store.conversation.namespace.get("timers", {}) if agent.watched else {}
-            now = time.monotonic()
-            due = {timer: due.get(timer, now + seconds) for timer, seconds in timers.items()}
-            for timer, at in due.items():
-                if at <= now:
-                    due[timer] = now + timers[timer]
-                    self.mailbox.tick(timer)
+            for _ in range(READING_TURNS):
+                if not store.wanted.is_set():
+                    break  # the reader has taken in what has come, so that it is in the next frame
+                await asyncio.sleep(0)

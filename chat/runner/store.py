@@ -1,7 +1,6 @@
 """The store of one driven conversation: gathers changes, saves them through the journal, then shows them."""
 
 import asyncio
-import json
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -253,7 +252,7 @@ class DjangoStore:
         """Return what of the conversation's row, besides the frame's number, has changed."""
         now = {
             "state": str(self.conversation.state),
-            "namespace": json.loads(json.dumps(self.conversation.namespace)),  # code goes on to change it
+            "namespace": self.conversation.namespace,  # never changed in place
         }
         new = {name: value for name, value in now.items() if self._values.get(name) != value}
         self._values = now

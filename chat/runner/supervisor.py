@@ -30,6 +30,7 @@ from chat.runtime.states import ConversationState, InboxState, StatementState, W
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.5
+TICK_SECONDS = 0.25
 GRACE_SECONDS = 5.0  # what running replies get to reach a statement's end when the process is asked to stop
 LONGEST_PAUSE = 60.0  # before a conversation that failed by a mistake of ours is tried again
 MOST_AT_ONCE = 200  # conversations taken over in one look
@@ -53,6 +54,7 @@ class Supervisor:
         if not self._rounds:
             self._rounds = [
                 asyncio.create_task(self._again_and_again(self._look, LOOK_SECONDS)),
+                asyncio.create_task(self._again_and_again(self._tick, TICK_SECONDS)),
                 asyncio.create_task(self._again_and_again(self._renew, lease.RENEW_SECONDS)),
             ]
             self._warming = asyncio.create_task(asyncio.to_thread(warm))
@@ -61,9 +63,9 @@ class Supervisor:
     async def stop(self) -> None:
         """Let every driver reach a point where all is saved, then end what is left; browsers go elsewhere."""
         self._stopping = True
-        look, renew = self._rounds or (None, None)
-        if look is not None:
-            look.cancel()
+        *others, renew = self._rounds or (None,)
+        for task in others:
+            task.cancel()
         for driver in self.drivers.values():
             driver.leave()
         if tasks := list(self._tasks.values()):
@@ -133,6 +135,10 @@ class Supervisor:
     async def _look(self) -> None:
         for conversation in await in_thread(left_alone):
             self.drive(conversation)
+
+    async def _tick(self) -> None:
+        for driver in tuple(self.drivers.values()):
+            driver.tick()
 
     async def _renew(self) -> None:
         """Keep the leases, and look into the inboxes in case a notice got lost."""
