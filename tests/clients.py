@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from websockets.asyncio.client import ClientConnection, connect
 
-CONFIRM_EVERY = 0.2  # seconds, as chat/static/chat/frames.js does
+CONFIRM_EVERY = 1.0  # seconds, as chat/static/chat/frames.js does
 
 
 class Session:

@@ -4,7 +4,7 @@
 (() => {
   "use strict";
 
-  const CONFIRM_AFTER = 200; // milliseconds; often enough that the site never waits for it
+  const CONFIRM_AFTER = 1000; // milliseconds; often enough that the site hardly ever waits for it
   let have = null;
   let socket = null;
   let timer = 0;
