@@ -38,6 +38,8 @@ def test_from_nothing_to_a_site(tmp_path: Path) -> None:
             assert "/static/chat/site." in page.read().decode()  # names with a digest, to be cached for good
         check = f"print(User.objects.get().check_password({site.password!r}))"
         assert site.manage("shell", "--verbosity=0", "-c", check).strip() == "True"
+        which = "from twisted.internet import reactor; print(type(reactor._asyncioEventloop).__module__)"
+        assert site.manage("shell", "--verbosity=0", "-c", which).strip() == "uvloop"
         assert site.stop() == 0
     assert (data / "db.sqlite3").exists()
 

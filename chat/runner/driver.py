@@ -25,8 +25,8 @@ from chat.runtime.store import LeaseLost
 logger = logging.getLogger(__name__)
 
 FRAME_SECONDS = 0.05  # from a frame's end to the next one, at least
-# From one frame's beginning to the next one's, when only text grows: more often reads no smoother, and is mostly
-# envelopes. Counted from the beginning, frames of many conversations do not fall into step with each other.
+# From one frame's beginning to the next one's, when only text grows: more often reads no smoother, and is
+# mostly envelopes. Counted from the beginning, so that conversations do not fall into step with each other.
 TEXT_SECONDS = 0.15
 # How many times longer than the last transaction the interval is at least, so that others get a turn.
 BUSY = 1.5
