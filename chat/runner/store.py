@@ -70,6 +70,7 @@ class DjangoStore:
         self._changed: dict[int, Record] = {}
         self._grown: dict[UUID, list[str]] = {}  # what open blocks have more of than is saved
         self._snapshots: dict[bool, bytes | None] = {}
+        self._saving: dict[bool, bytes | None] = {}  # snapshots that are on their way into the database
         self._forgotten: list[models.Model] = []
         self._blocks: dict[UUID, list[Block]] = {}
         self._block_message: dict[UUID, UUID] = {}
@@ -114,8 +115,9 @@ class DjangoStore:
 
     async def load_snapshot(self, *, suspended: bool) -> bytes | None:
         """Return sandbox state, saved or about to be; raises SnapshotError when it can't be used."""
-        if suspended in self._snapshots:
-            return self._snapshots[suspended]
+        for unsaved in (self._snapshots, self._saving):
+            if suspended in unsaved:
+                return unsaved[suspended]
         return await in_thread(snapshots.load, self.conversation.id, suspended, self.version)
 
     async def history(self) -> list[tuple[Message, list[Block]]]:
@@ -141,6 +143,7 @@ class DjangoStore:
             # Made now, of exactly what is saved: while it is being saved the records change on.
             html = self._html(changed, batch)
             await self.journal.save(batch)
+            self._saving = {}
             self.accounts.saved(changed)
             await self.audience.show(batch.number, html)
             if any(isinstance(r, InboxItem) and r.kind is InboxKind.MESSAGE for r in changed):
@@ -204,6 +207,7 @@ class DjangoStore:
                 batch.inbox.append((record.id, settled))
             elif not isinstance(record, Conversation) and not self._only_grew(record, batch):
                 batch.rows.append(row_of(record))
+        self._saving = self._snapshots
         self._changed, self._grown, self._snapshots, self._forgotten = {}, {}, {}, []
         return batch
 

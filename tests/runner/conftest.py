@@ -10,7 +10,10 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 
 from chat.models import Conversation, Inbox
-from chat.runner import supervisor
+from chat.runner import lease, supervisor
+from chat.runner.database import in_thread
+from chat.runner.driver import Driver
+from chat.runner.store import DjangoStore
 from chat.runner.supervisor import Supervisor
 from chat.runtime.states import InboxKind
 from tests.runtime.harness import ScriptedModel
@@ -39,6 +42,15 @@ class Site:
         )
         await supervisor.wake(conversation.pk)
         return item
+
+    async def driver(self) -> tuple[Driver, DjangoStore]:
+        """Return the driver of a new conversation, which holds its lease but does nothing by itself."""
+        conversation = await Conversation.objects.acreate(owner=self.owner)
+        driver = Driver(conversation.pk, self.running.services, self.running.hub)
+        token = await in_thread(lease.acquire, conversation.pk)
+        assert token
+        _, store, _ = await driver._prepare(token)
+        return driver, store
 
     async def until(self, happened: Callable[[], bool], seconds: float = 20) -> None:
         """Wait until something is so in the database."""

@@ -1,5 +1,7 @@
 """Saved state that can't be used: the page and the model are told, and a fresh namespace goes on."""
 
+import asyncio
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +10,7 @@ from django.test import Client
 
 from chat.models import Conversation, Message, Mount, Snapshot, Wait
 from chat.runner import snapshots, supervisor
+from chat.runner.database import in_thread
 from chat.runtime.states import InboxKind, MountState, Role, WaitState
 from chat.sandbox.base import SnapshotError
 from tests.runner.conftest import Site
@@ -152,3 +155,20 @@ def test_a_rotated_secret_key_keeps_what_was_saved(conversation: Conversation, s
         snapshots.load(conversation.pk, False, "v")
     settings.SECRET_KEY_FALLBACKS = [old]  # type: ignore[attr-defined]
     assert snapshots.load(conversation.pk, False, "v") == b"state"
+
+
+async def test_what_is_being_saved_is_loaded_as_it_will_be(running: Site) -> None:
+    """A worker that others need is given back before the transaction with its state has come to its end."""
+    _, store = await running.driver()
+    store.snapshot(b"before", suspended=False)
+    await store.flush()
+    store.snapshot(b"after", suspended=False)
+    done_before = threading.Event()
+    store.journal._thread.submit(done_before.wait, 10)
+    saving = asyncio.create_task(store.flush())
+    await asyncio.sleep(0)
+    assert await store.load_snapshot(suspended=False) == b"after"
+    done_before.set()
+    await saving
+    assert await store.load_snapshot(suspended=False) == b"after"
+    assert await in_thread(snapshots.load, store.conversation.id, False, store.version) == b"after"
