@@ -200,6 +200,7 @@ class Driver:
         loop = asyncio.get_running_loop()
         while True:
             await store.dirty.wait()
+            store.dirty.clear()  # here alone: a reader that found it set waits for the end of a round
             began = loop.time()
             try:
                 await store.flush()

@@ -62,7 +62,7 @@ class DjangoStore:
         self.version = version
         self.publisher = Publisher(conversation, answered_by)
         self.accounts = Accounts()
-        self.dirty = asyncio.Event()
+        self.dirty = asyncio.Event()  # until whoever shows changes takes it as seen, even if all was flushed
         self.urgent = asyncio.Event()  # more than text that grows
         self.wanted = asyncio.Event()  # more text, by whoever shows it; see `pace`
         self.last: Message | None = None
@@ -134,7 +134,6 @@ class DjangoStore:
     async def flush(self) -> None:
         """Save all changes in one transaction, then send them as a frame; raises LeaseLost."""
         async with self._lock:
-            self.dirty.clear()
             self.urgent.clear()
             if not (self._changed or self._snapshots or self._forgotten):
                 return

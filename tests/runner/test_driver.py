@@ -1,5 +1,6 @@
 """Conversations driven with the real database: what is saved, when, and what a later runner makes of it."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -76,6 +77,19 @@ async def test_text_is_read_when_it_can_be_shown(running: Site) -> None:
     await running.until(lambda: idle(conversation))
     assert asked == [1, 2, 3, 4, 5]
     assert len(set(frames)) > 3  # what was read before is mostly saved when the next is asked for
+
+
+async def test_who_waits_for_more_text_to_be_wanted_is_heard(running: Site) -> None:
+    driver, store = await running.driver()
+    store.touch(store.conversation)
+    waiting = asyncio.create_task(store.pace())
+    await asyncio.sleep(0)
+    await store.flush()  # for another reason, before the clock of the frames had its turn
+    showing = asyncio.create_task(driver._show(store))
+    try:
+        await asyncio.wait_for(waiting, 10)
+    finally:
+        showing.cancel()
 
 
 async def test_code_is_read_as_fast_as_it_comes(running: Site) -> None:
