@@ -118,3 +118,21 @@ def check_names(component: Component, props: "Mapping[str, Any]") -> None:
     for prop in component.props:
         if prop.required and prop.name not in props:
             raise Malformed(f"{component.name} needs {prop.name}: {prop.doc or prop.type.value}")
+
+
+_LIMITS: Final = (("min", "max"), ("min_length", "max_length"))
+
+
+def check_limits(component: Component, props: "Mapping[str, Any]") -> None:
+    """Raise Malformed when a lower limit is above the upper one, so that no answer could be right."""
+    for low, high in _LIMITS:
+        lower, upper = component.prop(low), component.prop(high)
+        if lower is None or upper is None or not (low in props or high in props):
+            continue
+        least, most = props.get(low, lower.default), props.get(high, upper.default)
+        try:
+            reversed_ = least is not None and most is not None and least > most
+        except TypeError:  # a time with a zone and one without
+            reversed_ = False
+        if reversed_:
+            raise Malformed(f"{component.name}: {low} must not be above {high}, but {least} is above {most}")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from typing import Any, Final
 
-from chat.ui.checks import check_names, check_prop
+from chat.ui.checks import check_limits, check_names, check_prop
 from chat.ui.components import CATALOGUE
 from chat.ui.props import Component, PropType
 from chat.ui.shapes import Malformed, show
@@ -127,6 +127,7 @@ class _Parser:
                 raise Malformed(
                     f"{component.name}: {len(value)} rows are too many; show at most {self.limits.rows}"
                 )
+        check_limits(component, decoded)
         return decoded
 
     def value(self, value: Any, depth: int) -> Any:

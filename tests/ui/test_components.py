@@ -91,6 +91,18 @@ def test_a_wrong_value_is_refused_with_prop_value_and_what_is_accepted(name):
         ({"c": "Timeline", "p": {"items": [{"when": 1}]}}, "an item may have title, time, text, kind"),
         ({"c": "Card", "k": ["x"]}, "key must be text"),
         ({"c": "DateField", "p": {"name": "d", "min": "2026-01-01"}}, "min must be a datetime.date"),
+        ({"c": "Slider", "p": {"name": "s", "min": 200}}, "min must not be above max, but 200 is above 100"),
+        (
+            {"c": "TextField", "p": {"name": "t", "min_length": 9, "max_length": 3}},
+            "min_length must not be above max_length, but 9 is above 3",
+        ),
+        (
+            {
+                "c": "DateField",
+                "p": {"name": "d", "min": {"$date": "2026-02-01"}, "max": {"$date": "2026-01-01"}},
+            },
+            "2026-02-01 is above 2026-01-01",
+        ),
         ({"c": "DateField", "p": {"name": "d", "min": {"$date": "soon"}}}, "ISO"),
         ("just text", "a node is a component, text, a number or None"),
         ({"c": "Card", "n": [{"c": "TextField", "p": {"name": "a"}}] * 2}, "two fields named 'a'"),
