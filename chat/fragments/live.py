@@ -33,7 +33,7 @@ from chat.fragments.shapes import (
 )
 from chat.runtime.records import Block, Conversation, InboxItem, Message, Mount, Record, Statement
 from chat.runtime.states import BlockKind, BlockState, Role
-from chat.ui.nodes import Node, parse_tree
+from chat.ui.nodes import Node, stored_tree
 from chat.ui.render import render_changes
 
 APPEND = "beforeend"
@@ -97,7 +97,7 @@ class Publisher:
                 case Statement():
                     self.known.statements.add(record.id)
                 case Mount():
-                    self.known.mounts[record.id] = (parse_tree(record.tree), _mount_head(record))
+                    self.known.mounts[record.id] = (stored_tree(record.tree), _mount_head(record))
 
     def grow(self, block: UUID, text: str) -> None:
         """Take what a frame adds to a text, as it is saved: who reads it from there gets the same pieces."""
@@ -262,7 +262,7 @@ class Publisher:
         if old is None:
             place = block_dom(mount.block_id) if mount.block_id else message_dom(mount.message_id)
             return [partial(f"{place}-mounts", APPEND, self._mount_html(mount))]
-        tree, head = parse_tree(mount.tree), _mount_head(mount)
+        tree, head = stored_tree(mount.tree), _mount_head(mount)
         if head != old[1]:
             # Another state, an answer or an error: all of it. The new token of an answered form makes the
             # page clear its fields; open tabs, details and other forms of the mount stay as they are.
@@ -276,7 +276,7 @@ class Publisher:
         return render_to_string("chat/_mount.html", {"mount": self._mount_shape(mount)})
 
     def _mount_shape(self, mount: Mount) -> MountShape:
-        tree = parse_tree(mount.tree)
+        tree = stored_tree(mount.tree)
         self.known.mounts[mount.id] = (tree, _mount_head(mount))
         return mount_shape(self.conversation.id, mount, tree, self.answered_by)
 

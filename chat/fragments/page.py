@@ -21,7 +21,6 @@ from chat.fragments.shapes import (
 from chat.models import Block, Conversation, Inbox, Message, Mount, Piece, Statement, Upload
 from chat.runtime.states import BlockKind, InboxKind, InboxState, Role
 from chat.ui.markdown import MarkdownStream
-from chat.ui.nodes import InvalidTree
 
 
 def timeline(conversation: UUID) -> list[MessageShape]:
@@ -103,12 +102,7 @@ def stream_of(block: Block) -> MarkdownStream | None:
 
 
 def _mount(conversation: UUID, mount: Mount, names: dict[int, str]) -> MountShape:
-    try:
-        return mount_shape(conversation, mount, answered_by=names.get(mount.answered_by_id or 0, ""))
-    except InvalidTree as error:  # written by an older version of the site
-        mount.state = "closed"
-        mount.error = str(error)
-        return mount_shape(conversation, mount)
+    return mount_shape(conversation, mount, answered_by=names.get(mount.answered_by_id or 0, ""))
 
 
 def _names(mounts: Iterable[Mount]) -> dict[int, str]:

@@ -14,7 +14,7 @@ from chat.ui.context import MountContext
 from chat.ui.forms import MountForm
 from chat.ui.highlight import highlighted
 from chat.ui.markdown import MarkdownStream
-from chat.ui.nodes import Node, parse_tree
+from chat.ui.nodes import Node, stored_tree
 from chat.ui.render import render_error, render_mount_body
 
 
@@ -166,7 +166,7 @@ def mount_shape(
 ) -> MountShape:
     """Return a mount for its partial."""
     context = mount_context(conversation, mount, answered_by)
-    body = render_mount_body(tree or parse_tree(mount.tree), context)
+    body = render_mount_body(tree or stored_tree(mount.tree), context)
     return MountShape(mount.name, str(mount.state), body, error_card(mount))
 
 

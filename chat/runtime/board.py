@@ -8,7 +8,16 @@ from chat.runtime.limits import Limits
 from chat.runtime.records import InboxItem, Mount
 from chat.runtime.states import MountState
 from chat.runtime.store import Store
-from chat.ui.nodes import InvalidTree, Node, TreeLimits, callbacks, form_names, parse_tree, to_json
+from chat.ui.nodes import (
+    InvalidTree,
+    Node,
+    TreeLimits,
+    callbacks,
+    form_names,
+    parse_tree,
+    stored_tree,
+    to_json,
+)
 
 # The first line of a mount's error is for people, what follows are details for who wants them.
 FAILED = "Something in this interface failed. It shows what it showed before."
@@ -134,7 +143,7 @@ class Board:
 
     def needs_code(self, mount: Mount) -> bool:
         """Whether there is code behind a mount: it changes by itself, or something can be pressed in it."""
-        tree = parse_tree(mount.tree, self._trees)
+        tree = stored_tree(mount.tree)
         return mount.live or mount.keeps or bool(callbacks(tree) or form_names(tree))
 
     def has_callback(self, name: str, callback: str) -> bool:
@@ -142,7 +151,7 @@ class Board:
         mount = self.mounts.get(name)
         if mount is None or mount.state is MountState.CLOSED:
             return False
-        return callback in callbacks(parse_tree(mount.tree, self._trees))
+        return callback in callbacks(stored_tree(mount.tree))
 
     def behind(self, where: str) -> Mount | None:
         """Return the mount of that name, or the one whose tree has that callback."""

@@ -18,6 +18,8 @@ from chat.ui.shapes import Malformed, show
 _DATES: Final[dict[str, type[date] | type[time]]] = {"$date": date, "$time": time, "$datetime": datetime}
 _TAGS: Final = frozenset({"$n", "$d", *_DATES})
 
+UNREADABLE: Final = "This interface was made by another version of this site and can't be shown any more."
+
 
 class InvalidTree(ValueError):
     """A tree that cannot be shown; the text is for the author of the code that made it."""
@@ -69,6 +71,17 @@ def parse_tree(value: Any, limits: TreeLimits = DEFAULT_LIMITS) -> Node:
     except Malformed as error:
         raise InvalidTree(str(error)) from None
     return tree
+
+
+def stored_tree(value: Any) -> Node:
+    """Return a tree that was checked when it was saved; a notice in its place when it can't be read any more.
+
+    Saved trees outlive the version that made them, and whoever opens their page can't mend them.
+    """
+    try:
+        return parse_tree(value)
+    except InvalidTree as error:
+        return Node("Alert", props={"text": f"{UNREADABLE}\n\n{error}", "kind": "warning"})
 
 
 class _Parser:

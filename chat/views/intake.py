@@ -23,7 +23,7 @@ from chat.runner import supervisor
 from chat.runner.groups import frame_group
 from chat.runtime.states import InboxKind, InboxState, MountState
 from chat.ui.forms import build_form, callback_arguments, values_json
-from chat.ui.nodes import form_names, parse_tree, walk
+from chat.ui.nodes import form_names, stored_tree, walk
 from chat.views.files import has_room, keep_file, no_room, show_files
 from chat.views.pages import own
 
@@ -178,7 +178,7 @@ def submit(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
     key = key_of(request)
     if key and Inbox.objects.filter(conversation=shown.conversation_id, key=key).exists():
         return HttpResponse(status=NO_CONTENT)  # its files are kept already
-    tree = parse_tree(shown.tree)
+    tree = stored_tree(shown.tree)
     name = request.POST.get("form_name", "")
     if name not in form_names(tree):
         return HttpResponse(status=NO_CONTENT)  # the interface has changed since; the page is about to
@@ -209,7 +209,7 @@ def callback(request: HttpRequest, pk: uuid.UUID, mount: str) -> HttpResponse:
     shown = own_mount(request, pk, mount)
     if shown.state == MountState.CLOSED:
         return HttpResponse(status=NO_CONTENT)
-    tree = parse_tree(shown.tree)
+    tree = stored_tree(shown.tree)
     wanted = request.POST.get("callback", "")
     try:
         args = callback_arguments(tree, wanted, value_of(request))

@@ -172,3 +172,19 @@ async def test_what_is_being_saved_is_loaded_as_it_will_be(running: Site) -> Non
     await saving
     assert await store.load_snapshot(suspended=False) == b"after"
     assert await in_thread(snapshots.load, store.conversation.id, False, store.version) == b"after"
+
+
+async def test_an_interface_of_another_version_is_not_the_end_of_its_conversation(running: Site) -> None:
+    conversation = await running.start(ASK)
+    await running.until(lambda: Wait.objects.filter(conversation=conversation).exists())
+    again = await forget_runner(running)
+    trees = Mount.objects.filter(conversation=conversation, number__in=(1, 3))
+    await trees.aupdate(tree={"c": "Hologram", "p": {"depth": 3}})
+    html = await sync_to_async(page)(again, conversation)
+    assert html.count("made by another version of this site") == 2
+    assert "there is no component &#x27;Hologram&#x27;" in html
+    await again.put(conversation, InboxKind.STOP)
+    await again.until(lambda: idle(conversation))
+    again.model.replies = ["We can still talk."]
+    await again.put(conversation, InboxKind.MESSAGE, text="again")
+    await again.until(lambda: conversation.messages.filter(text="We can still talk.").exists())

@@ -15,6 +15,7 @@ from tests.views.conftest import (
     SLIDE,
     TYPE,
     act,
+    fields,
     rows,
 )
 
@@ -49,6 +50,15 @@ def test_what_the_tree_does_not_offer_has_no_effect(
     user_client: Client, conversation: Conversation, mount: Mount, callback: str
 ) -> None:
     assert called(user_client, conversation, callback).status_code == 204
+    assert rows() == []
+
+
+def test_an_interface_that_this_version_cannot_show_takes_nothing(
+    user_client: Client, conversation: Conversation, mount: Mount
+) -> None:
+    Mount.objects.update(tree={"c": "Hologram"})
+    assert called(user_client, conversation, CLICK).status_code == 204
+    assert act(user_client, conversation, "submit", "m1", **fields()).status_code == 204
     assert rows() == []
 
 
