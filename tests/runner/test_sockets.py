@@ -227,9 +227,10 @@ async def test_frames_that_come_while_a_gap_is_filled_are_not_fetched_again(
 
     def slow(conversation: UUID, number: int) -> tuple[str, int]:
         found = catch_up(conversation, number)
-        fetched.append(found[1])
-        loop.call_soon_threadsafe(reached.set)
-        gate.wait(20)
+        if found[1] > number:  # the look of a page that connects may come late, and finds nothing
+            fetched.append(found[1])
+            loop.call_soon_threadsafe(reached.set)
+            gate.wait(20)
         return found
 
     monkeypatch.setattr(consumers, "catch_up", slow)
