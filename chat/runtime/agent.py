@@ -350,6 +350,8 @@ class Agent:
             await reader.cut()
             reply.drop()
             self._settle_stops()
+            with contextlib.suppress(Stopped):
+                await effects.keep_shown()
             return Ending(stopped=True)
         except BaseException:  # parked or cancelled: another runner goes on
             await reader.leave()

@@ -34,6 +34,7 @@ class Effects:
         self.mailbox = programs.mailbox
         self.cut = cut  # ends the model's stream
         self.meanwhile = meanwhile  # handles callbacks while no code runs; returns whether it did anything
+        self._shown: tuple[Block, str] | None = None  # the newest value of a data block under way
 
     async def run(self) -> None:
         """Return when every block is settled and the stream has ended. Raises Stopped, Parked."""
@@ -104,6 +105,7 @@ class Effects:
             self._fail_data(block, unknown_target(block.target, known).message)
             return
         self._settle(block, BlockState.RUNNING)
+        self._shown = None
         data = PartialJSON()
         taken = 0
         clock = asyncio.get_running_loop().time
@@ -119,19 +121,34 @@ class Effects:
                 if value is not NOTHING:
                     await self._apply(block, json.dumps(value), complete=False)
             await self._more(MIN_INTERVAL_SECONDS if arrived else None)
+        await self._end_data(block, data)
+        self._shown = None
+
+    async def _end_data(self, block: Block, data: PartialJSON) -> None:
+        """Apply the whole value; of data that was cut or has a mistake, as much as can be shown of it."""
         final = data.close()
+        wrong = [] if block.complete else [f"Data block {block.index} was cut off."]
         if isinstance(final, Problem):
-            self._fail_data(block, f"Data block {block.index}: {final.message}")
-        elif not block.complete:
-            self._fail_data(block, f"Data block {block.index} was cut off.")
-        else:
-            await self._apply(block, json.dumps(final), complete=True)
+            wrong.append(f"Data block {block.index}: {final.message}")
+        value = final if not isinstance(final, Problem) and block.complete else data.value()
+        if value is not NOTHING:
+            await self._apply(block, json.dumps(value), complete=not wrong)
             await self._keep(block)
-            if not block.settled:
-                self._settle(block, BlockState.DONE)
+        if wrong:
+            self._fail_data(block, "\n".join(filter(None, [*wrong, block.error])))
+        elif not block.settled:
+            self._settle(block, BlockState.DONE)
+
+    async def keep_shown(self) -> None:
+        """Keep what a data block that its user stopped has shown so far. Raises Stopped."""
+        if self._shown is not None:
+            (block, text), self._shown = self._shown, None
+            await self.programs.namespace.feed(*entry_stream(block.target, text, False))
+            await self._keep(block)
 
     async def _apply(self, block: Block, text: str, *, complete: bool) -> None:
         outcome = await self.programs.namespace.feed(*entry_stream(block.target, text, complete))
+        self._shown = (block, text)
         if isinstance(outcome, Failed):
             self._fail_data(block, outcome.error.text())
             if outcome.error.fatal:
