@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -28,8 +29,9 @@ def renew(leases: Mapping[UUID, str]) -> set[UUID]:
     """Make leases (token by conversation) last longer; returns the conversations whose lease is lost."""
     until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
     rows = Conversation.objects.filter(pk__in=leases, lease__in=leases.values())
-    rows.update(lease_until=until)
-    held = dict(rows.values_list("pk", "lease"))
+    with transaction.atomic():  # locked in the journal's order, or each could wait for the other
+        held = dict(rows.order_by("pk").select_for_update().values_list("pk", "lease"))
+        Conversation.objects.filter(pk__in=held).update(lease_until=until)
     return {pk for pk, token in leases.items() if held.get(pk) != token}
 
 

@@ -3,12 +3,15 @@
 import asyncio
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection, transaction
 from django.utils import timezone
 
 from chat.models import Conversation, Piece
@@ -61,14 +64,46 @@ def test_a_lease_is_taken_over_when_its_holder_died(made: UUID) -> None:
     taken_over_when_its_holder_died(made)
 
 
+def renewed_in_the_order_of_the_journal(owner: User) -> None:
+    """Whoever locks rows in another order than the journal waits for it, and the journal for him."""
+    last, first = sorted([uuid4(), uuid4()], reverse=True)
+    Conversation.objects.bulk_create(Conversation(pk=pk, owner=owner) for pk in (last, first))
+    leases = {pk: lease.acquire(pk) or "" for pk in (last, first)}
+    with ThreadPoolExecutor(1) as beside:
+        with transaction.atomic():
+            locked(first)
+            renewal = beside.submit(lambda: (lease.renew(leases), connection.close()))
+            while not waiting_for_a_row() and not renewal.done():
+                time.sleep(0.01)
+            locked(last)
+        lost, _ = renewal.result(20)
+    assert lost == set()
+
+
+def locked(conversation: UUID) -> None:
+    assert Conversation.objects.select_for_update().filter(pk=conversation).get()
+
+
+def waiting_for_a_row() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_stat_activity "
+            "WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        )
+        return bool(cursor.fetchone()[0])
+
+
 ON_POSTGRES = """
 from django.db import connection
 from django.contrib.auth.models import User
 from chat.models import Conversation, Piece
-from tests.runner.test_lease import held_by_one, taken_over_when_its_holder_died
+from tests.runner.test_lease import (
+    held_by_one, renewed_in_the_order_of_the_journal, taken_over_when_its_holder_died
+)
 owner = User.objects.create_user("lease-{name}")
 for law in (held_by_one, taken_over_when_its_holder_died):
     law(Conversation.objects.create(owner=owner).pk)
+renewed_in_the_order_of_the_journal(owner)
 owner.delete()
 print(connection.vendor)
 """
