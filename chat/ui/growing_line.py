@@ -42,8 +42,9 @@ class GrowingLine:
         self._source = line[: len(self._source) + length]
         self._html += html
         rest = line[len(self._source) :]
-        # Neither means anything in HTML but the elements that were put around it.
         tail = rest if _ONLY_PLAIN.fullmatch(rest) else render_inline(rest, env)
+        # No form lets < > & through, and the elements around them are ours; a tail that is not plain is the
+        # parser's.
         return mark_safe(f"<p>{self._html}{tail}</p>\n")  # noqa: S308
 
 

@@ -1,13 +1,13 @@
 """The pages around the agent in a browser: accounts, list, message box, colours, keyboard, small screens."""
 
 import re
-import time
 from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser import until
 from tests.conftest import PASSWORD, log_in
 from tests.e2e.conftest import Person
 from tests.live import Site
@@ -20,14 +20,6 @@ WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 def overflow(page: Page) -> int:
     """Return by how many pixels the page is wider than the window."""
     return int(page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
-
-
-def until(page: Page, expression: str) -> None:
-    """Wait until JavaScript says yes. Playwright's own way needs eval, which the policy forbids."""
-    give_up = time.monotonic() + 20
-    while not page.evaluate(expression):
-        assert time.monotonic() < give_up, expression
-        page.wait_for_timeout(50)
 
 
 def box(page: Page) -> Page:

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from email.parser import BytesParser
 from email.policy import HTTP
@@ -17,7 +18,7 @@ from chat.ui.build import namespace
 from chat.ui.forms import build_form, callback_arguments, from_json, values_json
 from chat.ui.nodes import Node, parse_tree
 from chat.ui.render import MountContext, as_frame, render_changes, render_mount_body
-from tests.browser import until
+from tests.browser import LONG, until
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -139,6 +140,13 @@ class Harness:
             frame,
         )
         return frame
+
+    def until(self, reached: Callable[[], object]) -> None:
+        """Wait for what the server has to see."""
+        give_up = time.monotonic() + LONG
+        while not reached():
+            assert time.monotonic() < give_up, "it did not come to that"
+            time.sleep(0.01)
 
     def same_as_reload(self, page: Any) -> None:
         """Fail unless the mount in the page is what a reload would show."""

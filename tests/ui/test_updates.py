@@ -1,43 +1,21 @@
 """Updates of a mount in a real browser: what a person does in it is not disturbed."""
 
-import time
-from functools import partial
-
 import pytest
 from playwright.sync_api import expect
 
-from chat.ui.render import MountContext
-from tests.ui.harness import UI, Harness
+from tests.ui.harness import UI
 
 Card, Text, TextField, TextArea, Select, Checkbox = (
     UI[name] for name in ("Card", "Text", "TextField", "TextArea", "Select", "Checkbox")
 )
-Table, DataTable, List, Row, Button, Slider = (
-    UI[name] for name in ("Table", "DataTable", "List", "Row", "Button", "Slider")
+Table, DataTable, List, Row, Button, Tabs, Tab = (
+    UI[name] for name in ("Table", "DataTable", "List", "Row", "Button", "Tabs", "Tab")
 )
-Tabs, Tab, Accordion, Section, Json, SubmitButton, NumberField, Alert, MultiSelect, RadioGroup, Form = (
-    UI[name]
-    for name in (
-        "Tabs", "Tab", "Accordion", "Section", "Json", "SubmitButton", "NumberField", "Alert", "MultiSelect",
-        "RadioGroup", "Form",
-    )
-)  # fmt: skip
+Accordion, Section, Json, Alert, RadioGroup, Form = (
+    UI[name] for name in ("Accordion", "Section", "Json", "Alert", "RadioGroup", "Form")
+)
 
 ROWS = [{"name": f"row {n}", "n": n} for n in range(20)]
-
-
-@pytest.fixture
-def harness():
-    with Harness() as running:
-        yield running
-
-
-def until(reached, seconds=10):
-    """Wait for what the server has to see."""
-    give_up = time.monotonic() + seconds
-    while not reached():
-        assert time.monotonic() < give_up, "it did not come to that"
-        time.sleep(0.01)
 
 
 def caret(page):
@@ -228,7 +206,7 @@ def test_focus_stays_on_the_button_in_a_changed_row(page, harness):
     page.get_by_role("button", name="do").nth(2).click()
     harness.update(page, tree(2))
     expect(page.get_by_role("button", name="undo")).to_be_focused()
-    until(lambda: harness.calls == [("click", [])])
+    harness.until(lambda: harness.calls == [("click", [])])
 
 
 def test_what_was_typed_moves_with_its_row(page, harness):
@@ -272,248 +250,3 @@ def test_five_thousand_rows_can_be_used(page, harness):
     expect(page.get_by_text("101–200 of 5,000")).to_be_visible()
     harness.update(page, Card(Table([*rows, {"id": 5000, "name": "last", "n": 0}])))
     expect(page.get_by_text("101–200 of 5,001")).to_be_visible()
-
-
-# Forms
-
-
-def book(**props):
-    return Card(
-        TextField("name", label="Your name", min_length=2),
-        NumberField("guests", label="Guests", min=1, max=12, step=1),
-        Checkbox("terrace", label="On the terrace"),
-        SubmitButton("Book"),
-        **props,
-    )
-
-
-def test_errors_stand_at_their_fields_and_the_first_has_the_focus(page, harness):
-    harness.show(page, book())
-    page.get_by_label("Your name").fill("Ada")
-    page.get_by_label("Guests").fill("40")
-    page.get_by_role("button", name="Book").click()
-    expect(page.get_by_text("Enter 12 or less.")).to_be_visible()
-    expect(page.get_by_label("Guests")).to_be_focused()
-    expect(page.get_by_label("Guests")).to_have_value("40")
-    expect(page.get_by_label("Guests")).to_have_accessible_description("Enter 12 or less.")
-    expect(page.get_by_label("Your name")).to_have_value("Ada")
-    page.get_by_label("Guests").fill("4")
-    page.keyboard.press("Enter")
-    until(lambda: harness.submits == [{"name": "Ada", "guests": 4, "terrace": False}])
-
-
-def test_a_double_click_submits_once_and_the_next_round_starts_empty(page, harness):
-    harness.show(page, book())
-    page.get_by_label("Your name").fill("Ada")
-    page.get_by_label("Guests").fill("2")
-    page.get_by_label("On the terrace").check()
-    harness.gate.clear()
-    button = page.get_by_role("button", name="Book")
-    button.dblclick()
-    expect(button).to_have_attribute("aria-disabled", "true")
-    page.get_by_label("Guests").press("Enter")
-    harness.gate.set()
-    until(lambda: harness.submits)
-    assert len(harness.posts) == 1
-    button.click(force=True)  # it is not asked for again yet
-    assert len(harness.posts) == 1
-    harness.update(page, book(title="Once more"), MountContext("m1", url="/m/m1/", token="2"))
-    expect(button).not_to_have_attribute("aria-disabled", "true")
-    expect(page.get_by_label("Your name")).to_have_value("")
-    expect(page.get_by_label("On the terrace")).not_to_be_checked()
-    page.get_by_label("Your name").fill("Bob")
-    page.get_by_label("Guests").fill("3")
-    button.click()
-    until(lambda: [values["name"] for values in harness.submits] == ["Ada", "Bob"])
-
-
-def test_the_next_round_may_come_before_the_answer_of_the_request(page, harness):
-    harness.show(page, Card(TextField("task"), SubmitButton("Add")))
-    field = page.get_by_role("textbox", name="Task")
-    for done, task in enumerate(["Milk", "Bread", "Salt"]):
-        field.fill(task)
-        harness.gate.clear()
-        field.press("Enter")
-        until(partial(seen, harness.posts, done + 1))
-        tree = Card(TextField("task"), SubmitButton("Add"), title=f"{done} before")
-        harness.update(page, tree, MountContext("m1", url="/m/m1/", token=f"round {done}"))
-        expect(field).to_have_value("")
-        harness.gate.set()
-        until(partial(seen, harness.submits, done + 1))
-    assert [values["task"] for values in harness.submits] == ["Milk", "Bread", "Salt"]
-
-
-def test_what_is_typed_for_the_next_round_stays(page, harness):
-    harness.show(page, Card(TextField("task"), TextField("note", required=False), SubmitButton("Add")))
-    page.get_by_label("Task").fill("Milk")
-    page.get_by_label("Note").fill("two")
-    page.get_by_label("Task").press("Enter")
-    until(lambda: harness.submits)
-    page.get_by_label("Task").fill("Bread")
-    tree = Card(TextField("task"), TextField("note", required=False), SubmitButton("Add"), title="2 things")
-    harness.update(page, tree, MountContext("m1", url="/m/m1/", token="2"))
-    expect(page.get_by_role("textbox", name="Note")).to_have_value("")
-    expect(page.get_by_role("textbox", name="Task")).to_have_value("Bread")
-
-
-def seen(things, count):
-    return len(things) == count
-
-
-def test_a_failed_submit_can_be_repeated(browser, harness):
-    page = browser.new_page()  # the browser logs the failure, which is meant
-    harness.show(page, Card(TextField("a", required=False), SubmitButton()))
-    page.context.set_offline(True)
-    page.get_by_role("button").click()
-    expect(page.get_by_text("This was not sent.")).to_be_visible()
-    page.context.set_offline(False)
-    page.get_by_role("button").click()
-    until(lambda: len(harness.submits) == 1)
-    page.close()
-
-
-def test_forms_of_one_mount_are_apart(page, harness):
-    harness.show(
-        page,
-        Card(
-            TextField("name", label="Outer"),
-            SubmitButton("Send outer"),
-            Form(TextField("name", label="Inner"), SubmitButton("Send inner"), name="inner"),
-        ),
-    )
-    page.get_by_label("Inner").fill("in")
-    page.get_by_label("Inner").press("Enter")
-    expect(page.locator("[aria-disabled=true]")).to_have_count(1)
-    until(lambda: harness.submits)
-    page.get_by_label("Outer").fill("out")
-    page.get_by_role("button", name="Send outer").click()
-    until(lambda: harness.submits == [{"name": "in"}, {"name": "out"}])
-
-
-def test_an_answered_form_is_a_summary(page, harness):
-    harness.show(page, book())
-    answered = MountContext(
-        "m1",
-        url="/m/m1/",
-        token="1",
-        state="submitted",
-        answers={"name": "Ada", "guests": 2, "terrace": True},
-    )
-    harness.update(page, book(), answered)
-    expect(page.get_by_role("button")).to_have_count(0)
-    expect(page.get_by_role("textbox", name="Your name")).to_have_count(0)
-    expect(page.locator(".ui-answer")).to_have_text(["Your name Ada", "Guests 2", "On the terrace yes"])
-
-
-# Callbacks
-
-
-def test_every_click_counts_and_in_order(page, harness):
-    harness.show(page, Row(Button("+1", on_click="click"), Button("−1", on_click="click")))
-    harness.gate.clear()
-    for _ in range(5):
-        page.get_by_role("button", name="+1").click()
-    page.get_by_role("button", name="−1").click()
-    harness.gate.set()
-    expect(page.locator("[data-busy]")).to_have_count(0)
-    assert len(harness.calls) == 6
-
-
-def test_a_slider_ends_with_its_latest_value(page, harness):
-    harness.show(page, Card(Slider("rent", min=0, max=100, step=1, value=10, on_change="change")))
-    slider = page.get_by_role("slider")
-    slider.focus()
-    for _ in range(40):
-        page.keyboard.press("ArrowRight")
-    expect(page.locator("output")).to_have_text("50")
-    until(lambda: harness.calls and harness.calls[-1] == ("change", [50]))
-    assert len(harness.calls) < 40
-    harness.update(
-        page, Card(Text("50"), Slider("rent", min=0, max=100, step=1, value=50, on_change="change"))
-    )
-    expect(slider).to_have_value("50")
-
-
-def test_a_controlled_field_follows_the_code(page, harness):
-    def tree(on, text=""):
-        return Card(
-            Checkbox("on", value=on, on_change="on"),
-            TextField("q", label="Search", value=text, on_change="q", required=False),
-        )
-
-    harness.show(page, tree(False))
-    page.get_by_label("On", exact=True).check()
-    page.get_by_label("Search").fill("abc")
-    page.get_by_label("Search").press("Tab")
-    until(lambda: harness.calls == [("on", [True]), ("q", ["abc"])])
-    harness.update(page, tree(True, "abc"))
-    harness.update(page, tree(False, ""))  # code says otherwise
-    expect(page.get_by_label("On", exact=True)).not_to_be_checked()
-    expect(page.get_by_label("Search")).to_have_value("")
-
-
-def test_a_row_is_chosen_by_mouse_and_keyboard(page, harness):
-    harness.show(page, Card(DataTable([{"id": 7, "name": "Ada"}, {"id": 9, "name": "Bob"}], on_row="row")))
-    page.get_by_text("Bob").click()
-    page.get_by_role("button", name="Choose 7, Ada").press("Enter")
-    until(
-        lambda: (
-            [args for _, args in harness.calls] == [[{"id": 9, "name": "Bob"}], [{"id": 7, "name": "Ada"}]]
-        )
-    )
-
-
-def test_confirm_asks_first(page, harness):
-    harness.show(page, UI["Confirm"]("Delete", question="Delete it?", on_click="click"))
-    page.get_by_role("button", name="Delete").press("Enter")
-    harness.update(page, UI["Confirm"]("Delete", question="Really delete it?", on_click="click"))
-    expect(page.get_by_role("dialog", name="Really delete it?")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Delete")).to_be_focused()
-    assert harness.calls == []
-    page.get_by_role("button", name="Delete").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page.locator("[data-busy]")).to_have_count(0)
-    assert len(harness.calls) == 1
-
-
-def test_menu_tabs_and_search_work_with_the_keyboard(page, harness):
-    harness.show(
-        page,
-        Card(
-            UI["Menu"](Button("Rename", on_click="click"), label="More"),
-            Tabs(Tab("first page", title="One"), Tab("second page", title="Two")),
-            MultiSelect("c", options=["Austria", "Finland", "France"]),
-            SubmitButton(),
-        ),
-    )
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("button", name="Rename")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("button", name="Rename")).to_be_hidden()
-    page.get_by_role("tab", name="One").focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("second page")).to_be_visible()
-    page.get_by_role("searchbox").fill("fi")
-    page.keyboard.press("Enter")
-    assert harness.submits == []
-    expect(page.get_by_label("Austria")).to_be_hidden()
-    page.get_by_label("Finland").press("Space")
-    expect(page.get_by_text("1 chosen · 1 found")).to_be_visible()
-    harness.update(
-        page,
-        Card(Text("new"), MultiSelect("c", options=["Austria", "Finland", "France", "Fiji"]), SubmitButton()),
-    )
-    expect(page.get_by_label("Finland")).to_be_checked()
-    expect(page.get_by_label("Fiji")).to_be_visible()
-    expect(page.get_by_label("Austria")).to_be_hidden()
-
-
-def test_a_table_is_downloaded_without_formulas(page, harness):
-    harness.show(page, DataTable([{"a": "=1+1", "b": 'say "hi"'}, {"a": -5, "b": "x,y"}], title="My data"))
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV").click()
-    assert download.value.suggested_filename == "My-data.csv"
-    text = download.value.path().read_text(encoding="utf-8-sig")
-    assert text.splitlines() == ["a,b", '\'=1+1,"say ""hi"""', '-5,"x,y"']
